@@ -47,7 +47,7 @@ func samples() []Payload {
 		Commit{OID: "abc", Files: 2, Refused: []Refusal{{File: "x", Why: "too large"}}},
 		Paused{},
 		d,
-		IterationEnd{Decision: d, Title: "Add login", Outcome: "completed-turn", Detail: "x", Failed: true, Files: 3, Seconds: 1.5, Done: 1, Total: 2, TaskDone: true, Usage: u, Merge: MergeConflict},
+		IterationEnd{Decision: d, Title: "Add login", Outcome: "completed-turn", Detail: "x", Failed: true, Files: 3, Seconds: 1.5, Done: 1, Total: 2, TaskDone: true, RedBefore: []string{"test"}, Usage: u, Merge: MergeConflict},
 		RunEnd{Decision: d, Exit: 3, Seconds: 60, Usage: u, Next: "ralph resume"},
 	}
 }

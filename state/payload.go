@@ -348,8 +348,10 @@ type IterationEnd struct {
 	Done    int     `json:"done"`             // tasks of the plan
 	Total   int     `json:"total"`
 	// TaskDone is true when the iteration's task is done now.
-	TaskDone bool  `json:"task_done,omitempty"`
-	Usage    Usage `json:"usage"`
+	TaskDone bool `json:"task_done,omitempty"`
+	// RedBefore names the checks that fail only as they did before the run.
+	RedBefore []string `json:"red_before,omitempty"`
+	Usage     Usage    `json:"usage"`
 	// Merge says why finished work did not land: one of the values above; empty: it landed, or was not to.
 	Merge string `json:"merge,omitempty"`
 }

@@ -81,6 +81,9 @@ func TestSuite_autoExitCodeOnly_redBeforeBlocksTheEnd(t *testing.T) {
 	if got := atEnd(rep); !slices.Equal(got, []string{"lint"}) {
 		t.Errorf("at the end %q", got)
 	}
+	if got := rep.RedBefore(); !slices.Equal(got, []string{"opt", "lint"}) {
+		t.Errorf("red before %q", got)
+	}
 }
 
 func TestSuite_ownRedTest_keepsItsTaskOpen(t *testing.T) {
@@ -98,8 +101,14 @@ func TestSuite_ownRedTest_keepsItsTaskOpen(t *testing.T) {
 	expect(t, s.forTask(t, Own{Task: "2", Text: "Write docs"}), "test known-red")
 	wrote := Own{Task: "3", Text: "Add d", Tests: []TestAt{{"t.sh", "test_d"}}}
 	s.tap(t, red+"not ok 4 - test_d\n")
-	expect(t, s.forTask(t, wrote), "test failed blocks")
-	expect(t, s.forTask(t, Own{Task: "2", Text: "Write docs"}), "test new-red")
+	rep = s.forTask(t, wrote)
+	if expect(t, rep, "test failed blocks"); len(rep.RedBefore()) > 0 {
+		t.Error("a test of the task was not red before")
+	}
+	rep = s.forTask(t, Own{Task: "2", Text: "Write docs"})
+	if expect(t, rep, "test new-red"); len(rep.RedBefore()) != 1 {
+		t.Error("what fails is not the task's")
+	}
 	wrote.Tests = nil // the next try changes only code
 	expect(t, s.forTask(t, wrote), "test failed blocks")
 	s.tap(t, red+"ok 4 - test_d\n")

@@ -13,6 +13,9 @@ func TestSuite_tdd_onlyWhatWasGreenBlocks(t *testing.T) {
 	s.tap(t, "ok 1 - a\nnot ok 2 - b\n")
 	rep := s.must(t)
 	expect(t, rep, "test new-red", "lint passed")
+	if got := rep.RedBefore(); len(got) > 0 {
+		t.Errorf("red before: %q", got)
+	}
 	if want := []string{"check test: never passed yet: b"}; !slices.Equal(rep.NewRed(), want) || !strings.Contains(strings.Join(rep.Findings(), " "), "new and red: b") {
 		t.Errorf("new %q, findings %q", rep.NewRed(), rep.Findings())
 	}

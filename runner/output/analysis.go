@@ -77,5 +77,6 @@ func EndOf(res turn.Result) state.IterationEnd {
 		Files:  res.Work.Change.Count, Seconds: time.Since(res.Started).Seconds(), Usage: res.Call.Usage,
 		Done: res.Proof.After.Done, Total: res.Proof.After.Total, TaskDone: res.Proof.After.IsDone(res.Task.ID),
 		Cut: string(res.Cut), Says: res.Call.Signal.Status, Merge: res.Proof.Merge,
+		RedBefore: res.Proof.Report.RedBefore(),
 	}
 }

@@ -11,7 +11,7 @@ import (
 // wordless are the fields of payloads without words: names from a set, ids, and paths, as which they are looked up again.
 func wordless() []string {
 	return strings.Fields("Action Agent By Changed Check Codes Completion Cut File Files Finding Host ID Instead Killed " +
-		"Landed Merge Model Name OID Outcome Parent Plan Point Prompt Rule Run Session Source State Status Sum Task Then " +
+		"Landed Merge Model Name OID Outcome Parent Plan Point Prompt RedBefore Rule Run Session Source State Status Sum Task Then " +
 		"Ticked Unproven Verdict Version")
 }
 

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -106,5 +107,35 @@ func TestBuild_runningIteration_saysSo(t *testing.T) {
 	n.after(1, state.IterationStart{Title: "one"})
 	if got := n.shown(); got != "open: the agent works on it" {
 		t.Error(got)
+	}
+}
+
+// Done work did not make a check fail that failed before the run.
+func TestBuild_checkThatWasRedBeforeTheRun_isNotSaidToHaveFailed(t *testing.T) {
+	for _, test := range []struct {
+		red, before []string
+		want        string
+	}{
+		{[]string{"test"}, []string{"test"}, "done: red before the run: test"},
+		{[]string{"lint"}, []string{"lint"}, "done: 1 check passed; red before the run: lint"},
+		{[]string{"lint", "test"}, []string{"test"}, "done: failed: lint"},
+		{nil, []string{"lint"}, "done: 2 checks passed"},
+	} {
+		n := begun()
+		n.after(1, state.IterationStart{Title: "one"})
+		n.after(1, state.Check{Name: "test", Passed: !slices.Contains(test.red, "test")})
+		if !slices.Equal(test.red, []string{"test"}) {
+			n.after(1, state.Check{Name: "lint", Passed: !slices.Contains(test.red, "lint")})
+		}
+		n.after(1, state.IterationEnd{TaskDone: true, RedBefore: test.before})
+		if got := n.shown(); got != test.want {
+			t.Errorf("%+v: %s", test, got)
+		}
+		n.iteration, n.role = 2, "tester"
+		n.after(1, state.IterationStart{Title: "one"})
+		n.after(1, state.IterationEnd{TaskDone: true})
+		if got := n.shown(); got != test.want {
+			t.Errorf("after a review, %+v: %s", test, got)
+		}
 	}
 }

@@ -18,6 +18,7 @@ type Fold struct {
 	aside     map[string]string  // why, by task
 	ticked    map[string]string  // who else has marked it as done, by task
 	elsewhere []state.TaskChange // tasks that were done in the iterations of others
+	redBefore map[int][]string   // checks, by iteration
 	spent     map[payer]state.Usage
 	payer     map[int]payer // of each iteration; 0: of calls outside of them
 }
@@ -38,7 +39,7 @@ type payer struct{ role, agent, model string }
 // Add folds one event.
 func (f *Fold) Add(e state.Event) {
 	if f.Run.Add(e); f.payer == nil {
-		f.payer, f.spent = map[int]payer{}, map[payer]state.Usage{}
+		f.payer, f.spent, f.redBefore = map[int]payer{}, map[payer]state.Usage{}, map[int][]string{}
 	}
 	f.clock.add(e)
 	switch d := e.Data.(type) {
@@ -83,6 +84,7 @@ func (f *Fold) Add(e state.Event) {
 		if d.TaskDone {
 			delete(f.aside, e.Task)
 		}
+		f.redBefore[e.Iteration] = d.RedBefore
 		who := cmp.Or(f.payer[e.Iteration], f.payer[0])
 		f.spent[who] = f.spent[who].Add(d.Usage)
 	}

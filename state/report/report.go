@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -66,8 +67,9 @@ type Task struct {
 	Work       []int           `json:"work"`  // the iterations whose changes belong to it
 	ProofBy    string          `json:"proof"` // tests, review, checks, word or none
 
-	undone bool // its latest work
-	lost   bool // by that: it was done
+	redBefore []string // checks that fail, but only as they did before the run
+	undone    bool     // its latest work
+	lost      bool     // by that: it was done
 }
 
 // The states of tasks.
@@ -222,7 +224,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		t, change := &all[n], changes[it.Number]
 		t.Title, t.State = line(cmp.Or(it.Task, it.TaskID)), TaskOpen
 		if !it.Reviews { // else the checks are those of the work that it looks at
-			t.Checks, t.Reviews = map[string]bool{}, []string{}
+			t.Checks, t.Reviews, t.redBefore = map[string]bool{}, []string{}, lines(f.redBefore[it.Number])
 		}
 		t.Iterations = append(t.Iterations, it.Number)
 		t.Seconds, t.USD = t.Seconds+it.Seconds, t.USD+it.CostUSD
@@ -263,13 +265,16 @@ func (t *Task) proof() string {
 }
 
 func (t *Task) checked() string {
-	var red []string
-	for name, passed := range t.Checks {
-		if !passed {
+	var red, before []string
+	for _, name := range slices.Sorted(maps.Keys(t.Checks)) {
+		switch {
+		case t.Checks[name]:
+		case slices.Contains(t.redBefore, name):
+			before = append(before, name)
+		default:
 			red = append(red, name)
 		}
 	}
-	slices.Sort(red)
 	switch {
 	case len(t.Checks) == 0 && len(t.Reviews) > 0:
 		return "no check ran"
@@ -277,8 +282,10 @@ func (t *Task) checked() string {
 		return "no check ran: only the agent says so"
 	case len(red) > 0:
 		return "failed: " + strings.Join(red, ", ")
+	case len(before) == len(t.Checks):
+		return "red before the run: " + strings.Join(before, ", ")
 	}
-	return termtext.Count(len(t.Checks), "check") + " passed"
+	return termtext.Count(len(t.Checks)-len(before), "check") + " passed" + view.Prefix("; red before the run: ", strings.Join(before, ", "))
 }
 
 func (r *Report) review(items []state.ReviewItem) {
