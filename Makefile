@@ -107,7 +107,7 @@ check: testgate tools-for-tests ## vet and all tests, with the race detector; RA
 
 # Beside each other, since most of unraced is waiting.
 raced: testgate
-	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(LONG) ./runner ./monitor $(filter-out $(UNRACED:./%=ralph/%),$(shell go list ./...))
+	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(LONG) ./runner ./monitor $(filter-out $(UNRACED),$(patsubst ralph/%,./%,$(shell go list ./...)))
 
 unraced: testgate
 	$(GATE) -shuffle=on -vet=off -ldflags=-w $(LONG) $(UNRACED)
