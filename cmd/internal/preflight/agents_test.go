@@ -125,22 +125,22 @@ func codeOf(err error) int {
 // A misspelled judge would be a persona that looks for nothing.
 func TestMisnamed_judgeOfThePlanThatIsNearlyABuiltInOne_isRefusedWithItsLine(t *testing.T) {
 	for judge, want := range map[string]string{
-		`"secuirty"`:                `prd.json:2: unknown judge "secuirty"; did you mean security?`,
-		`"QAs"`:                     `prd.json:2: unknown judge "QAs"; did you mean qa?`,
-		`{"name": "architecure"}`:   `prd.json:2: unknown judge "architecure"; did you mean architecture?`,
-		`{"persona": "perfomance"}`: `prd.json:2: unknown judge "perfomance"; did you mean performance?`,
-		`"security"`:                "",
-		`"Security Auditor"`:        "",
-		`"UI"`:                      "",
-		`"librarian"`:               "",
-		`"securty2"`:                "", // of config.yaml
-		`"looks for securty"`:       "",
-		`{"name": "secuirty", "criteria": ["No secret is logged."]}`: "",
-		`{"name": "perf", "persona": "You look for slow queries."}`:  "",
-		`{"name": "Guard", "persona": "ux", "provider": "claude"}`:   "",
+		`"securitty"`:                 `prd.json:2: unknown judge "securitty"; did you mean security?`,
+		`"QAs"`:                       `prd.json:2: unknown judge "QAs"; did you mean qa?`,
+		`{"name": "architecturre"}`:   `prd.json:2: unknown judge "architecturre"; did you mean architecture?`,
+		`{"persona": "perfformance"}`: `prd.json:2: unknown judge "perfformance"; did you mean performance?`,
+		`"security"`:                  "",
+		`"Security Auditor"`:          "",
+		`"UI"`:                        "",
+		`"librarian"`:                 "",
+		`"securty2"`:                  "", // of config.yaml
+		`"looks for securty"`:         "",
+		`{"name": "securitty", "criteria": ["No secret is logged."]}`: "",
+		`{"name": "perf", "persona": "You look for slow queries."}`:   "",
+		`{"name": "Guard", "persona": "ux", "provider": "claude"}`:    "",
 	} {
 		_, _, err := start(t, "claude", "", map[string]string{
-			"prd.json":           `{"userStories": [{"id": "done", "passes": true, "judges": "secuirty"},` + "\n" + `{"id": "a", "judges": [` + judge + `]}]}`,
+			"prd.json":           `{"userStories": [{"id": "done", "passes": true, "judges": "securitty"},` + "\n" + `{"id": "a", "judges": [` + judge + `]}]}`,
 			".ralph/config.yaml": "judges: [{name: securty2}]\n",
 		})
 		if want == "" && err != nil || want != "" && (err == nil || err.Error() != want || codeOf(err) != state.ExitUsage) {

@@ -182,7 +182,7 @@ func TestParse_keyThatIsNearlyOneOfRalphs_isNotIgnored(t *testing.T) {
 		`"evidencePth": "proof"`:          {refused: `unknown key "evidencePth"; did you mean evidence_path?`},
 		`"evidence-path": "proof"`:        {refused: `unknown key "evidence-path"; did you mean evidence_path?`},
 		`"acceptanceCriterion": "a"`:      {refused: `unknown key "acceptanceCriterion"; did you mean acceptance_criteria?`},
-		`"acceptance_critera": ["a"]`:     {refused: `unknown key "acceptance_critera"; did you mean acceptance_criteria?`},
+		`"acceptance_criteriaa": ["a"]`:   {refused: `unknown key "acceptance_criteriaa"; did you mean acceptance_criteria?`},
 		`"pases": true`:                   {warned: `[0] (line 3): unknown key "pases"; did you mean passes?`},
 		`"passed": true`:                  {warned: `unknown key "passed"; did you mean passes?`},
 		`"phases": ["a"], "passed": "no"`: {},
