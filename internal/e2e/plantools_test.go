@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -287,8 +288,11 @@ func TestRalph_planOfItsOwnTool_agreesWithTheTool(t *testing.T) {
 			}
 			tool.reopen(p)
 			first := tool.plan.ids[0]
-			if said, code := p.Run("ralph", "task", "list", "--state", "open"); code != 0 || !strings.Contains(said, "○ "+first) && !strings.Contains(said, "  "+first) {
-				t.Errorf("the tool has opened %s again, and ralph says (%d):\n%s", first, code, said)
+			var list []struct{ ID, State string }
+			said, code := p.Run("ralph", "task", "list", "--json")
+			err = json.Unmarshal([]byte(said), &list)
+			if open := slices.ContainsFunc(list, func(t struct{ ID, State string }) bool { return t.ID == first && t.State == "open" }); code != 0 || err != nil || !open {
+				t.Errorf("the tool has opened %s again, and ralph says (%d, %v):\n%s", first, code, err, said)
 			}
 			if tool.shows == nil {
 				return
