@@ -4,6 +4,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // row is one kind of project.
@@ -27,11 +28,11 @@ type candidate struct {
 }
 
 // table lists the kinds of projects that Detect knows. The first row that has a command
-// provides it for the whole project; Make only fills gaps.
-func table() []row {
+// provides it for the whole project; Make only fills gaps. It is made once, because each file of a project is looked up in it.
+var table = sync.OnceValue(func() []row {
 	return slices.Concat([]row{goRow(), rustRow()}, javaRows(), pythonRows(),
 		[]row{rubyRow(), phpRow()}, nodeRows(), []row{makeRow(), shellRow()})
-}
+})
 
 func goRow() row {
 	golangci := []string{".golangci.yml", ".golangci.yaml", ".golangci.toml", ".golangci.json"}
