@@ -34,8 +34,10 @@ func (c *worktrees) reach(ctx context.Context) error {
 	if len(c.ways) == 0 {
 		return nil
 	}
-	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
-		return &slots.UnfitError{Why: err.Error()}
+	if !c.o.OnFleet() { // else joinFleet has looked
+		if err := c.fit(ctx); err != nil {
+			return err
+		}
 	}
 	for i, way := range all {
 		if c.ways[i+1] != way || slices.Index(all, way) < i { // here, or tried already
@@ -44,6 +46,14 @@ func (c *worktrees) reach(ctx context.Context) error {
 		if err := c.trip(c.trunk.slot, way).Probe(ctx); err != nil {
 			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
 		}
+	}
+	return nil
+}
+
+// fit checks that the commits of this repository can be sent to other machines.
+func (c *worktrees) fit(ctx context.Context) error {
+	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
+		return &slots.UnfitError{Why: err.Error()}
 	}
 	return nil
 }

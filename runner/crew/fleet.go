@@ -8,7 +8,6 @@ import (
 	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
-	"ralph/runner/turn/remote"
 	"ralph/state"
 )
 
@@ -17,8 +16,8 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 	if !c.o.OnFleet() {
 		return nil
 	}
-	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil { // before a server starts
-		return &slots.UnfitError{Why: err.Error()}
+	if err := c.fit(ctx); err != nil { // before a server starts
+		return err
 	}
 	hub, err := sandbox.FindHub()
 	if err != nil {
