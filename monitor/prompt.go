@@ -27,7 +27,7 @@ func (u *ui) confirm(question string, then func()) {
 	u.prompt = &prompt{question: question, entered: func(string) { then() }}
 }
 
-// ask opens a prompt for a text.
+// ask opens a prompt in which the user edits a text.
 func (u *ui) ask(question, text string, entered func(text string)) *prompt {
 	field := tview.NewInputField().SetText(text).SetFieldStyle(plain).SetLabelStyle(plain.Bold(true)).
 		SetAcceptanceFunc(tview.InputFieldMaxLength(maxLine))

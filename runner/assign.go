@@ -18,7 +18,7 @@ import (
 	"ralph/state"
 )
 
-// addLimits adds the time from which an agent that the task accepts may work again.
+// addLimits sets when the first of the agents that may work on the task is free of limits.
 func (r *Run) addLimits(f *rules.Admission, t task.Task) {
 	wanted, _ := r.wanted(t, f.Plan.List)
 	pool := &r.ledger.Pool

@@ -162,7 +162,8 @@ func (in *inbox) Asked() (q state.Request) {
 	return q
 }
 
-// Until returns a context that these requests end, too. A skip comes too late for what follows a call. The func gives it up.
+// Until returns a context that these requests end, too. A skip comes too late for what follows a
+// call. Call the function when the work is over.
 func (in *inbox) Until(ctx context.Context, ends ...state.Request) (context.Context, func()) {
 	call, cancel := context.WithCancelCause(ctx)
 	in.mu.Lock()

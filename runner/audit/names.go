@@ -68,7 +68,8 @@ func quotedNames(text string) []string {
 	return slices.Compact(all)
 }
 
-// namesAsked returns the names that a text asks for by a verb, sorted: "raise `RateLimited`", "returns ErrClosed".
+// namesAsked returns the names that follow a verb in a text, sorted: RateLimited in "raise `RateLimited`", ErrClosed in
+// "returns ErrClosed".
 func namesAsked(text string) []string {
 	var all []string
 	for _, m := range asked().FindAllStringSubmatch(text, -1) {

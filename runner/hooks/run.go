@@ -179,7 +179,7 @@ func (s *Set) shell(ctx context.Context, h Hook, f Facts) (o outcome, err error)
 	return o, err
 }
 
-// run runs a program in the sandbox of the run, with the variables of an agent if it is one.
+// run starts a hook's program in the run's sandbox. of has the variables of the agent that the program is; zero: it is none.
 func (s *Set) run(ctx context.Context, h Hook, c ptyexec.Command, of agent.Variables, output func([]byte) bool) (ptyexec.Exit, error) {
 	via, err := sandbox.StartProxy(ctx, s.Sandbox.Settings, func(host string) { s.emit(state.Blocked{Host: host}) })
 	if err != nil {

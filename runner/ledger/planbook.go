@@ -145,7 +145,7 @@ func (b *PlanBook) Mark(id string, s task.State) (changed bool) {
 	return b.wrote(id, &s, changed, err)
 }
 
-// wrote notes a change that the run has made in the plan.
+// wrote records a change that the run itself has made to the plan, or logs why it could not.
 func (b *PlanBook) wrote(id string, to *task.State, changed bool, err error) bool {
 	if err != nil {
 		b.Log.Warn("the plan cannot be changed", logs.KeyTask, id, logs.KeyError, err)

@@ -415,8 +415,8 @@ func parallel(p *preflight.Project) string {
 	}
 }
 
-// reviewers says who looks at each task before it counts as done, or that nobody does; empty: nobody, as QA=false
-// says. A task of the plan may name more.
+// reviewers says who reviews each task before it counts as done, or warns that nobody does. It is empty if the user has
+// set QA=false. A task of the plan may name more reviewers.
 func reviewers(p *preflight.Project) string {
 	var steps []string
 	aios := roles.AIOSOptions(p.Config.AIOSOptions).At(p.Dir)

@@ -187,7 +187,7 @@ func wantsValue(makefile, recipe string) bool {
 		assigned := regexp.MustCompile(`(?m)(?:^|\s)` + variable + `\s*[:?+!]*=|^define ` + variable + `\b`)
 		return !builtIn && !assigned.MatchString(makefile)
 	}
-	any := func(pattern string, wanted func(variable string) bool) bool {
+	finds := func(pattern string, wanted func(variable string) bool) bool {
 		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1) {
 			if wanted(m[1]) {
 				return true
@@ -196,10 +196,10 @@ func wantsValue(makefile, recipe string) bool {
 		return false
 	}
 	fails := strings.Contains(recipe, "exit") || strings.Contains(recipe, "error")
-	tested := any(`(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
-	used := any(`(?:^|[^$])\$[({](`+name+`)[)}]`, func(v string) bool { return missing(v) && !mayBeEmpty.MatchString(v) })
+	tested := finds(`(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
+	used := finds(`(?:^|[^$])\$[({](`+name+`)[)}]`, func(v string) bool { return missing(v) && !mayBeEmpty.MatchString(v) })
 	included := regexp.MustCompile(`(?m)^-?s?include\s`).MatchString(makefile)
-	return fails && tested || any(`(`+name+`):\?`, missing) || used && !included || strings.Contains(recipe, "$(MAKECMDGOALS)")
+	return fails && tested || finds(`(`+name+`):\?`, missing) || used && !included || strings.Contains(recipe, "$(MAKECMDGOALS)")
 }
 
 func both(a, b evidence) evidence { return func(f *folder) bool { return a(f) && b(f) } }

@@ -101,7 +101,8 @@ func (o object) get(key string) (none gjson.Result) {
 }
 
 // sameKey reports whether a key of a file is one of ours, such as acceptance_criteria, which people also write
-// acceptanceCriteria.
+// acceptanceCriteria: whether option.Snake makes ours of it. A large plan asks this for each key of 20,000 records, so it
+// allocates nothing.
 func sameKey(key, ours string) bool {
 	for i := range len(key) {
 		upper := byte(0)
