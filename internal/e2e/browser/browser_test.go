@@ -229,6 +229,19 @@ func until(condition string) step {
 	})
 }
 
+// click clicks an element. An update of the page may replace the element between the moment when it is found and the
+// click, which nothing has received then: it is looked for again.
+func click(selector string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		for {
+			_, err := chromedp.Click(selector)(ctx, t)
+			if err == nil || ctx.Err() != nil || !strings.Contains(err.Error(), "Could not find node") {
+				return err
+			}
+		}
+	})
+}
+
 // pages returns the addresses of all kinds of pages, by name.
 func (s *site) pages(ctx context.Context) map[string]string {
 	all := map[string]string{"runs": "/", "login": "/login?" + url.Values{"x": {"1"}}.Encode()}

@@ -114,9 +114,9 @@ func TestPhone_personAnswersAndAccepts_ralphDoesIt(t *testing.T) {
 	s.login(ctx)
 	path := s.run(ctx, p)
 	s.must(ctx, as(phone, false), chromedp.Navigate(s.url+path), text("Shall the old offset stay"),
-		chromedp.SendKeys(`//section[@id="asked"]//textarea`, "keep it, but warn"), chromedp.Click(`//button[text()="Answer"]`),
+		chromedp.SendKeys(`//section[@id="asked"]//textarea`, "keep it, but warn"), click(`//button[text()="Answer"]`),
 		text("answered q1"), text("Findings"), // it goes back by itself
-		chromedp.Click(`//button[text()="Accept 1"]`), text("nothing is left to look at"), text("COMPLETED"))
+		click(`//button[text()="Accept 1"]`), text("nothing is left to look at"), text("COMPLETED"))
 	all, err := question.In(p.Reader()).List()
 	s.Do(err)
 	if q := all[0]; q.Answer != "keep it, but warn" || q.AnsweredBy != "dashboard" {
