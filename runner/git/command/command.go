@@ -7,6 +7,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -82,7 +83,16 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	if c.Hold != nil && mustFinish {
 		cmd.ExtraFiles = []*os.File{c.Hold}
 	}
-	if c.Stdin != "" {
+	switch {
+	case c.Stdin == "":
+	case mustFinish:
+		input, err := whole(c.Stdin)
+		if err != nil {
+			return "", fmt.Errorf("run git: %w", err)
+		}
+		defer input.Close()
+		cmd.Stdin = input
+	default:
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
@@ -117,6 +127,23 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 		return "", fmt.Errorf("another git is running, or was killed: %q exists", file)
 	}
 	return "", fmt.Errorf("run git: %w: %s", err, said)
+}
+
+// whole returns a nameless file with the text. Unlike a pipe, it ends where the text ends even if ralph is killed before
+// everything is written: a part of it would be carried out as if it were all.
+func whole(text string) (*os.File, error) {
+	f, err := os.CreateTemp("", "ralph-git-")
+	if err != nil {
+		return nil, err
+	}
+	_, err = f.WriteString(text)
+	if err == nil {
+		_, err = f.Seek(0, io.SeekStart)
+	}
+	if err = errors.Join(err, os.Remove(f.Name())); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
 }
 
 // absolutePath is PATH without its relative folders, in which a project could have programs.

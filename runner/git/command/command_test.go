@@ -236,3 +236,14 @@ func TestRun_cut_leavesNoProcess(t *testing.T) {
 		}
 	}
 }
+
+// A killed ralph leaves what must finish with all of its input: with a part of it, HEAD moved and the index did not.
+func TestRun_mustFinish_hasItsWholeInputFromTheStart(t *testing.T) {
+	t.Parallel()
+	p := repository(t)
+	text := strings.Repeat("an entry\n", 100_000) // more than a pipe holds
+	out, err := Call{Dir: p.Dir, Script: "test -f /dev/stdin && wc -c", Stdin: text}.Run(t.Context(), "x")
+	if err != nil || strings.TrimSpace(out) != strconv.Itoa(len(text)) {
+		t.Errorf("%q, %v", out, err)
+	}
+}
