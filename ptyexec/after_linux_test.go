@@ -20,7 +20,7 @@ func TestRun_after_runsOnceHoweverTheChildEnds(t *testing.T) {
 		"by itself":                              {Args: []string{"true"}},
 		"timeout":                                {Args: []string{"sleep", "600"}, Timeout: 100 * time.Millisecond},
 		"by a KILL":                              {Args: []string{"sh", "-c", "kill -9 $$"}},
-		"with its guard":                         {Args: []string{"sh", "-c", "kill -9 $PPID; sleep 60"}},
+		"with its guard":                         {Args: []string{"sh", "-c", "kill -9 $PPID; while :; do :; done"}},
 		"what it started elsewhere ends with it": {Args: []string{"sh", "-c", "setsid sleep 600 & echo $! > pid"}},
 	} {
 		t.Run(name, func(t *testing.T) {
