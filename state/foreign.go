@@ -67,11 +67,12 @@ func (w *Writer) setAside(path string, now time.Time) (name string, err error) {
 	return filepath.Base(to), nil
 }
 
-// setForeignAside sets aside what is in the place of a file that ralph keeps. A socket is removed: it is what a sandbox
-// puts where a file is missing.
-func (w *Writer) setForeignAside(now time.Time) (aside []error, err error) {
-	for _, name := range []string{fileHistory, fileAnalysis, fileBaseline, fileOwn, fileUse, fileEvents, fileLive,
-		fileGitignore, fileLessons, fileLearnings, fileBranch, dirLogs + "/ralph.log"} {
+// setForeignAside sets aside what is in the place of a file that ralph keeps. A socket, which a
+// sandbox puts where a file is missing, is removed or kept.
+func (w *Writer) setForeignAside(now time.Time, keepSockets bool) (aside []error, err error) {
+	for _, name := range []string{fileStatus, fileBreaker, fileSession, fileSignals, fileCalls, fileTokens, fileReset,
+		fileHistory, fileAnalysis, fileBaseline, fileOwn, fileUse, fileEvents, fileLive, fileGitignore, fileLessons,
+		fileLearnings, fileBranch, dirLogs + "/ralph.log"} {
 		path := w.path(filepath.FromSlash(name))
 		f, err := w.in.Open(path)
 		if err == nil {
@@ -79,12 +80,16 @@ func (w *Writer) setForeignAside(now time.Time) (aside []error, err error) {
 		}
 		switch refused := (*projectfs.RefusedError)(nil); {
 		case !errors.As(err, &refused):
+		case projectfs.Refused(err) == nil && keepSockets:
 		case projectfs.Refused(err) == nil:
 			if err := w.remove(name); err != nil {
 				return aside, err
 			}
 		default:
 			kept, err := w.setAside(path, now)
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // a write has just replaced it
+			}
 			if err != nil {
 				return aside, err
 			}

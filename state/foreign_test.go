@@ -169,6 +169,31 @@ func TestEnsure_foldersReplacedByLinks_areMadeAgain(t *testing.T) {
 	}
 }
 
+func TestEnsure_filesReplacedByLinks_isToldOnceOfAll(t *testing.T) {
+	dir, victim := filepath.Join(t.TempDir(), DirName), filepath.Join(t.TempDir(), "victim")
+	w := acquire(t, dir)
+	for _, name := range []string{fileStatus, fileCalls, fileBreaker} {
+		if err := errors.Join(os.RemoveAll(filepath.Join(dir, name)), os.Symlink(victim, filepath.Join(dir, name))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.SaveStatus(Status{}); err != nil { // while the agent works
+		t.Fatal(err)
+	}
+	if lost, err := w.Ensure(); !lost || err != nil {
+		t.Errorf("lost %v, %v", lost, err)
+	}
+	if err := errors.Join(w.SaveBreaker(Breaker{}), w.SaveStatus(Status{})); err != nil {
+		t.Fatal(err)
+	}
+	if lost, err := w.Ensure(); lost || err != nil {
+		t.Errorf("told twice: %v, %v", lost, err)
+	}
+	if _, err := os.Lstat(victim); err == nil {
+		t.Error("written outside of the project")
+	}
+}
+
 func TestAcquire_lockIsALinkOrAPipe_isReplaced(t *testing.T) {
 	for name, put := range map[string]func(path, victim string) error{
 		"link":          func(path, victim string) error { return os.Symlink(victim, path) },

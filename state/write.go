@@ -97,13 +97,19 @@ func (w *Writer) makeDirs() error {
 func (w *Writer) Ensure() (lost bool, err error) {
 	w.holding.Lock()
 	defer w.holding.Unlock()
-	lost, w.retaken = w.retaken || w.replaced.Swap(false), false
+	lost, w.retaken = w.retaken, false
 	foreign, err := w.removeForeign()
 	if err != nil {
 		return true, err
 	}
+	// All files at once: a later write would blame the next call for what is left. The sandbox of a call beside this one
+	// needs its sockets.
+	aside, err := w.setForeignAside(time.Now(), true)
+	if err != nil {
+		return true, err
+	}
 	held, err := w.hold()
-	lost = lost || foreign || !held
+	lost = w.replaced.Swap(false) || lost || foreign || len(aside) > 0 || !held
 	if err == nil {
 		err = w.makeDirs()
 	}
@@ -189,7 +195,7 @@ func (w *Writer) setAsideCorrupt(now time.Time) ([]error, error) {
 			return aside, err
 		}
 	}
-	foreign, err := w.setForeignAside(now)
+	foreign, err := w.setForeignAside(now, false)
 	return append(aside, foreign...), err
 }
 
