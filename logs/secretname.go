@@ -24,7 +24,7 @@ var globs = sync.OnceValue(func() []string {
 		"*_SERVICE_ROLE_KEY", "SSH_KEY", "*_SSH_KEY", "DEPLOY_KEY", "*_DEPLOY_KEY", "JWT_KEY", "*_JWT_KEY",
 		"CREDENTIALS", "*_CREDENTIALS", "*_PAT", "*_AUTH", "*_AUTH_CONFIG",
 		"DATABASE_URL", "*CONNECTION_STRING",
-		"NOTIFY", "WEBHOOKS", // ralph's own: addresses with keys in them
+		"NOTIFY", "WEBHOOKS", // addresses with keys in them
 		"DIRENV_DIFF", // all variables that direnv has set, with their values
 		// git fails on a count without its values: all of them or none.
 		"GIT_CONFIG_COUNT", "GIT_CONFIG_KEY_*", "GIT_CONFIG_VALUE_*", "GIT_CONFIG_PARAMETERS",

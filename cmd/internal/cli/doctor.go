@@ -133,7 +133,7 @@ func (d *diagnosis) touch() {
 		return
 	}
 	if _, err := sandbox.FindHub(); err != nil && settings.Wanted() {
-		d.warn("hub", "no notifications or webhooks: %v", err)
+		d.warn("hub", "no notifications: %v", err)
 	}
 }
 

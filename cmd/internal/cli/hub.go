@@ -40,7 +40,7 @@ func jobOf(cfg *config.Config, dir, run string) (config.HubJob, error) {
 	return job, nil
 }
 
-// checkHub returns what is wrong with the options of ralph-hub: NOTIFY, WEBHOOKS and others.
+// checkHub returns what is wrong with the options of ralph-hub: NOTIFY and NOTIFY_ON.
 func checkHub(cfg *config.Config, dir string) error {
 	_, err := jobOf(cfg, dir, "")
 	return err

@@ -38,7 +38,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan from a PRD, a list, issues or a template",
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
-		Long: "Make a plan from a PRD in Markdown, a plain list, JSON, the open issues of a repository (through the gh CLI), or a\n" +
+		Long: "Make a plan from a PRD in Markdown, a plain list, the open issues of a repository (through the gh CLI), or a\n" +
 			"template. It lists every line that it leaves out, and never overwrites a file.",
 		Example: "  ralph import docs/prd.md\n" +
 			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
@@ -189,6 +189,10 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 	case !info.Mode().IsRegular() || info.Size() > store.MaxSize:
 		return nil, nil, cmdline.UsageError("%q is not a regular file of at most %d MiB", from, store.MaxSize>>20)
 	}
+	if strings.EqualFold(filepath.Ext(from), ".json") {
+		return nil, nil, cmdline.UsageError("%s is JSON, and ralph import reads Markdown and plain lists; "+
+			"if it is a plan, work on it where it is: ralph --plan %s", from, cmdline.Quote(from))
+	}
 	data, err := os.ReadFile(from) // file: the user names it
 	if err != nil {
 		return nil, nil, err
@@ -196,11 +200,7 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 	if !utf8.Valid(data) || bytes.IndexByte(data, 0) >= 0 {
 		return nil, nil, cmdline.UsageError("%s is not a text in UTF-8", from)
 	}
-	read := scaffold.ImportMarkdown
-	if strings.EqualFold(filepath.Ext(from), ".json") {
-		read = scaffold.ImportJSON
-	}
-	items, skipped, err := read(data)
+	items, skipped, err := scaffold.ImportMarkdown(data)
 	if err != nil {
 		return nil, nil, cmdline.UsageError("%s: %v; nothing was written", from, err)
 	}

@@ -1,12 +1,11 @@
 package config
 
 // The files hub*.go have the options that ralph hands to ralph-hub, and the list of
-// services that can notify people: notifications, webhooks and the dashboard.
+// services that can notify people: notifications and the dashboard.
 // They go as JSON to its standard input, because they hold keys.
 
 import (
 	"fmt"
-	"net/url"
 	"regexp"
 	"slices"
 	"strconv"
@@ -82,12 +81,9 @@ func Address(to string) string {
 
 // Notifications are the values of the options.
 type Notifications struct {
-	Notify        []string `json:"notify"` // addresses of shoutrrr, and Desktop
-	NotifyOn      []string `json:"notify_on"`
-	Milestone     int      `json:"milestone"`   // tasks
-	Webhooks      []string `json:"webhooks"`    // addresses
-	WebhookSecret string   `json:"webhook_key"` // signs them; empty: they are not signed
-	WebhookEvents []string `json:"webhook_events"`
+	Notify    []string `json:"notify"` // addresses of shoutrrr, and Desktop
+	NotifyOn  []string `json:"notify_on"`
+	Milestone int      `json:"milestone"` // tasks
 }
 
 // HubJob is what ralph tells ralph-hub to do.
@@ -100,7 +96,7 @@ type HubJob struct {
 }
 
 // Wanted reports whether anything is to be sent.
-func (s Notifications) Wanted() bool { return len(s.Notify)+len(s.Webhooks) > 0 }
+func (s Notifications) Wanted() bool { return len(s.Notify) > 0 }
 
 // Options are the rows of the option table that fill s.
 func (s *Notifications) Options() []option.Row {
@@ -117,52 +113,20 @@ func (s *Notifications) Options() []option.Row {
 	}, {
 		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
 		Max: "10000", Field: &s.Milestone, Help: "Finished tasks between two milestones.",
-	}, {
-		Group: group, Key: "WEBHOOKS", YAML: "webhooks.to", Kind: option.List, Trust: true, Secret: true,
-		Field: &s.Webhooks,
-		Help:  "Addresses that get events as JSON by POST: a comma list of http:// and https:// addresses.",
-	}, {
-		Group: group, Key: "WEBHOOK_SECRET", YAML: "webhooks.secret", Kind: option.String, Trust: true, Secret: true,
-		Field: &s.WebhookSecret,
-		Help: "Key that signs webhooks (HMAC with SHA-256, as in Standard Webhooks); " +
-			"empty means that they are not signed.",
-	}, {
-		Group: group, Key: "WEBHOOK_EVENTS", YAML: "webhooks.events", Kind: option.List,
-		Default: "run_start,iteration_start,iteration_end,question,answer,task,decision,paused,run_end",
-		Field:   &s.WebhookEvents,
-		Help: "Kinds of events that webhooks get: any of those in docs/state.md except text, tool, " +
-			"tool_result and usage.",
 	}}
 }
 
-// Check returns what is wrong with the values; nil: nothing. kinds are the events that can be
-// sent. The error names no address, because an address may contain a key.
-func (s Notifications) Check(kinds []string) error {
-	if err := s.checkAddresses(); err != nil {
-		return err
-	}
-	for _, list := range []struct {
-		key         string
-		have, known []string
-	}{{"NOTIFY_ON", s.NotifyOn, occasions()}, {"WEBHOOK_EVENTS", s.WebhookEvents, kinds}} {
-		for _, name := range list.have {
-			if !slices.Contains(list.known, name) {
-				return fmt.Errorf("%s: %q is not one of %s", list.key, name, strings.Join(list.known, ", "))
-			}
-		}
-	}
-	return nil
-}
-
-func (s Notifications) checkAddresses() error {
+// Check returns what is wrong with the values; nil: nothing. The error names no address, because an address may contain a
+// key.
+func (s Notifications) Check() error {
 	for i, to := range s.Notify {
 		if why := unserved(to); why != "" {
 			return fmt.Errorf("NOTIFY: entry %d %s", i+1, why)
 		}
 	}
-	for i, to := range s.Webhooks {
-		if u, err := url.Parse(to); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return fmt.Errorf("WEBHOOKS: entry %d is not allowed: an address that begins with http:// or https://", i+1)
+	for _, name := range s.NotifyOn {
+		if !slices.Contains(occasions(), name) {
+			return fmt.Errorf("NOTIFY_ON: %q is not one of %s", name, strings.Join(occasions(), ", "))
 		}
 	}
 	return nil
@@ -186,5 +150,5 @@ func unserved(to string) string {
 
 // String hides the values: they hold keys.
 func (s Notifications) String() string {
-	return "settings with " + strconv.Itoa(len(s.Notify)+len(s.Webhooks)) + " addresses"
+	return "settings with " + strconv.Itoa(len(s.Notify)) + " addresses"
 }

@@ -3,8 +3,6 @@ package config
 import (
 	"errors"
 	"strings"
-
-	"ralph/state"
 )
 
 // InTouch is what the options say about being in touch, and what is wrong with that.
@@ -16,13 +14,7 @@ func (c *Config) InTouch() (Notifications, error) {
 	case !c.Notify && c.Source("ENABLE_NOTIFICATIONS").Kind == SourceFlag: // --no-notify
 		s.Notify = nil
 	}
-	var kinds []string
-	for _, row := range state.Kinds() {
-		if !row.Kind.Streams() {
-			kinds = append(kinds, string(row.Kind))
-		}
-	}
-	return s, c.Located(s.Check(kinds))
+	return s, c.Located(s.Check())
 }
 
 // Located puts the place of an option in front of an error that begins with the option's key. Any error becomes a

@@ -13,15 +13,15 @@ import (
 // Whoever consents must see where messages go, but never a password.
 func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("WEBHOOK_SECRET=correct-horse\nWEBHOOKS=https://example.com/hook,https://ann:correct-horse@example.com\nFLEET=nats://ann:correct-horse@build1:4222\n"), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte("NOTIFY=generic+https://example.com/hook,generic+https://ann:correct-horse@example.com\nFLEET=nats://ann:correct-horse@build1:4222\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	u, err := Loader{Dir: dir, Env: []string{"HOME=" + t.TempDir()}}.Untrusted()
 	if err != nil || u == nil {
 		t.Fatalf("%+v, %v", u, err)
 	}
-	if got := strings.Join(linesOf(u), "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "WEBHOOK_SECRET=(set, not shown)") ||
-		!strings.Contains(got, "https://example.com/...") || !strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
+	if got := strings.Join(linesOf(u), "; "); strings.Contains(got, "correct-horse") || !strings.Contains(got, "https://example.com/...") ||
+		!strings.Contains(got, "@example.com") || !strings.Contains(got, "FLEET=nats://...@build1:4222") {
 		t.Error(got)
 	}
 }
@@ -29,11 +29,10 @@ func TestUntrusted_secretOfAProjectFile_isNotShown(t *testing.T) {
 // Each address of a list may have a password. A command is no address: people agree to all of it.
 func TestDisplay_ofAnAddress_leavesOutWhatStandsBeforeTheHost(t *testing.T) {
 	for rc, want := range map[string]string{
-		"FLEET=tls://ann:correct-horse@a:4222,tls://ann:correct-horse@b:4222":      "FLEET=tls://...@a:4222,tls://...@b:4222",
-		"FLEET=ann:correct-horse@a:4222,horse@b:1":                                 "FLEET=...@a:4222,...@b:1",
-		"WEBHOOKS=https://horse@example.com/hook,https://ann:ho%20rse@example.com": "WEBHOOKS adds https://...@example.com/..., https://...@example.com",
-		"WEBHOOKS=https://example.com/x@y":                                         "WEBHOOKS adds https://example.com/...",
-		"TEST_COMMAND='x://&horse&@y'":                                             "TEST_COMMAND=x://&horse&@y",
+		"FLEET=tls://ann:correct-horse@a:4222,tls://ann:correct-horse@b:4222":             "FLEET=tls://...@a:4222,tls://...@b:4222",
+		"FLEET=ann:correct-horse@a:4222,horse@b:1":                                        "FLEET=...@a:4222,...@b:1",
+		"NOTIFY=generic+https://h@example.com/x,generic+https://ann:ho%20rse@example.com": "NOTIFY adds generic+https://...@example.com/..., generic+https://...@example.com",
+		"TEST_COMMAND='x://&horse&@y'":                                                    "TEST_COMMAND=x://&horse&@y",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(rc+"\n"), 0o644); err != nil {
@@ -58,7 +57,6 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 		"NOTIFY=smtp://a:HORSE/HORSE@h.example":                                                        "NOTIFY adds ...",
 		"NOTIFY=signal://h.example/HORSE?token=HORSE&Host=evil.example":                                "NOTIFY adds signal://h.example/...?Host=evil.example",
 		"NOTIFY=HORSE,nfty://HORSE%,(x,ntfy://h.example)":                                              "NOTIFY adds ..., ..., ..., ntfy://h.example)",
-		"WEBHOOKS=https://h.example?token=HORSE,https://h.example/#HORSE":                              "WEBHOOKS adds https://h.example/..., https://h.example/...",
 	} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, ".ralphrc"), []byte(strings.Replace(rc, "=", "='", 1)+"'\n"), 0o644); err != nil {
@@ -92,7 +90,6 @@ func TestUntrusted_whatARunRefuses_isAnError(t *testing.T) {
 
 func TestLoad_badValueOfASecret_isNotShown(t *testing.T) {
 	for rc, want := range map[string]string{
-		"WEBHOOK_SECRET=-correct-horse\n":    ".ralphrc:1: WEBHOOK_SECRET: the value is not text on one line that does not start with -",
 		"FLEET=nats://ann:correct#horse@h":   `.ralphrc:1: FLEET: "nats://...@h" is not local, ` + option.ServersForm,
 		"NOTIFY=-ntfy://ann:correct-horse@h": ".ralphrc:1: NOTIFY: the value is not a comma list with balanced parentheses and no entry that starts with -",
 	} {

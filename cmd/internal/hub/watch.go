@@ -35,8 +35,8 @@ type watchOptions struct{ detach bool }
 func newWatchCmd() *cobra.Command {
 	o := &watchOptions{}
 	cmd := &cobra.Command{
-		Use: "watch", Short: "Follow a run; send notifications and webhooks", Args: cmdline.NoArgs,
-		Long: "Follow a run of ralph, and send notifications and webhooks. It outlives the runner, and exits when everything is\n" +
+		Use: "watch", Short: "Follow a run and send notifications", Args: cmdline.NoArgs,
+		Long: "Follow a run of ralph, and send notifications. It outlives the runner, and exits when everything is\n" +
 			"sent. ralph starts it and tells it what to do, as JSON on standard input.",
 		Example: "  ralph-hub watch --detach < job.json",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return watchRun(cmd.Context(), o) },

@@ -94,13 +94,13 @@ func TestDeliver_serviceThatIsDown_isTriedWithLongerWaitsForADay(t *testing.T) {
 // A watcher that is killed leaves the rest to the next one.
 func TestWatch_killedBetweenTwoMessages_theNextSendsTheRestInOrder(t *testing.T) {
 	r, p := newReceiver(t, 0), newProject(t)
-	s := config.Notifications{Webhooks: []string{r.URL}, WebhookSecret: "key", WebhookEvents: []string{"question", "run_end"}}
+	s := config.Notifications{Notify: []string{ntfy(r)}}
 	p.event(state.Question{ID: "q1"})
 	p.event(state.Question{ID: "q2"})
 	if err := forgetOld(p.w.Reader); err != nil {
 		t.Fatal(err)
 	}
-	told, err := openTold(p.w.Reader, r.URL, p.run)
+	told, err := openTold(p.w.Reader, ntfy(r), p.run)
 	if err != nil || told == nil {
 		t.Fatal(err)
 	}
@@ -108,13 +108,13 @@ func TestWatch_killedBetweenTwoMessages_theNextSendsTheRestInOrder(t *testing.T)
 	if err := told.save(); err != nil {
 		t.Fatal(err)
 	}
-	if other, err := openTold(p.w.Reader, r.URL, p.run); other != nil || err != nil {
+	if other, err := openTold(p.w.Reader, ntfy(r), p.run); other != nil || err != nil {
 		t.Errorf("two have it: %v", err)
 	}
 	told.Close() // as its death does
 	p.end()
 	p.watch(s)()
-	if got := strings.Join(r.texts(), "\n"); len(r.texts()) != 2 || strings.Contains(got, "q1") || strings.Index(got, "q2") > strings.Index(got, "run_end") {
+	if got := strings.Join(r.texts(), "\n"); len(r.texts()) != 2 || strings.Contains(got, "q1") || strings.Index(got, "q2") > strings.Index(got, "all done") {
 		t.Errorf("%s", got)
 	}
 }
@@ -123,7 +123,7 @@ func TestWatch_killedBetweenTwoMessages_theNextSendsTheRestInOrder(t *testing.T)
 func TestWatch_runBeforeDied_isReportedOnce(t *testing.T) {
 	for _, run := range []string{"run-1", "run-2"} { // resumed, or another one
 		r, p := newReceiver(t, 0), newProject(t)
-		s := config.Notifications{Notify: []string{ntfy(r)}, Webhooks: []string{r.URL + "/hook"}, WebhookSecret: "key", WebhookEvents: []string{"run_end"}}
+		s := config.Notifications{Notify: []string{ntfy(r)}}
 		p.run = run
 		p.event(state.RunStart{Agent: "claude", Killed: "run-1"})
 		p.event(state.RunStart{Agent: "claude", Killed: "../run"}) // an agent wrote it
@@ -131,7 +131,7 @@ func TestWatch_runBeforeDied_isReportedOnce(t *testing.T) {
 		p.watch(s)()
 		p.watch(s)()
 		got := strings.Join(r.texts(), "\n")
-		if len(r.texts()) != 4 || strings.Count(got, "the runner died") != 1 || strings.Count(got, `"kind":"runner_died","run":"run-1"`) != 1 {
+		if len(r.texts()) != 2 || strings.Count(got, "the runner died") != 1 {
 			t.Errorf("%s: %s", run, got)
 		}
 	}

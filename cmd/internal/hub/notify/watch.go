@@ -1,16 +1,12 @@
 package notify
 
-// This file follows one run and sends what its user wants to hear of: notifications and
-// webhooks. It outlives the runner, reports its death, and ends when everything is sent.
+// This file follows one run and sends what its user wants to hear of. It outlives the runner, reports its death, and ends when everything is sent.
 
 import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
-	"fmt"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -61,9 +57,6 @@ func (w *Watch) Run(ctx context.Context) error {
 	for _, to := range w.Notify {
 		all.Go(func() { w.follow(ctx, to, func(e state.Event) sender { return w.notification(to, e) }) })
 	}
-	for _, to := range w.Webhooks {
-		all.Go(func() { w.follow(ctx, to, func(e state.Event) sender { return w.webhook(to, e) }) })
-	}
 	all.Wait()
 	return nil
 }
@@ -82,21 +75,6 @@ func (w *Watch) notification(to string, e state.Event) sender {
 		return nil
 	}
 	return func(ctx context.Context) error { return Send(ctx, to, w.TTY, m) }
-}
-
-// webhook posts an event; nil: the user does not want it.
-func (w *Watch) webhook(to string, e state.Event) sender {
-	if e.Kind != runnerDied && !slices.Contains(w.WebhookEvents, string(e.Kind)) {
-		return nil
-	}
-	return func(ctx context.Context) error {
-		data, err := json.Marshal(e)
-		if err != nil {
-			return err
-		}
-		id := fmt.Sprintf("%s-%d-%s", e.Run, e.Seq, e.Kind)
-		return sendWebhook(ctx, to, w.WebhookSecret, webhookMessage{ID: id, Body: data})
-	}
 }
 
 // follower tells one address about the run.
