@@ -32,6 +32,14 @@ var besideFakes = map[string]func(*fake) int{
 		}
 		return f.beside(200 * time.Millisecond)
 	},
+	"beside-in-lib": func(f *fake) int {
+		if title := f.ownTask(); strings.HasSuffix(title, " a") {
+			put("lib/f", "2\n")
+			put(planName, strings.Replace(read1(planName), "- [ ] "+title+"\n", "- [x] "+title+"\n", 1))
+			return f.result("Did it."+block(false, ""), nil)
+		}
+		return f.beside(0)
+	},
 	"untags":         func(f *fake) int { return f.untags(true, false) },
 	"untags-hidden":  func(f *fake) int { return f.untags(false, false) },
 	"untags-quickly": func(f *fake) int { return f.untags(true, true) },
@@ -225,6 +233,24 @@ func TestRun_conflict_goesToTheMergerWithBothSides(t *testing.T) {
 	}
 	if got := b.sentBack(); roles["merger"] == 0 || got != state.MergeConflict {
 		t.Errorf("roles: %v; sent back: %q", roles, got)
+	}
+}
+
+func TestRun_workInASubmodule_doesNotCountAsDone(t *testing.T) {
+	world.Long(t, "worktrees")
+	t.Parallel()
+	b := newBeside(t, "beside-in-lib", "a", "b")
+	b.o.Setup = "git -c protocol.file.allow=always submodule --quiet update --init"
+	lib := world.Folder{TB: t, Dir: t.TempDir()}
+	lib.Git("init", "-q")
+	lib.Write("f", "1\n")
+	lib.Commit("first")
+	b.git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Dir, "lib")
+	b.git("commit", "-qm", "with a submodule")
+	r := b.run(t.Context())
+	wantEnd(t, r, state.RuleTasksPutAside, state.ExitClaimed)
+	if !strings.Contains(r.Decision.Reason, "it changes the submodule lib") || strings.Count(b.read(planName), "[x]") != 1 || b.read("b") == "" {
+		t.Errorf("%s\n%s", r.Decision.Reason, b.read(planName))
 	}
 }
 

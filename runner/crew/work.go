@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -32,6 +33,10 @@ func (c *worktrees) carryOut(j *Job, look ReviewFunc) Done {
 	case d.Err != nil:
 	case look == nil && j.Ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
 		d.refuse(turn.Refusal{Stopped: true}) // its work does not land, so its tick must not count: the next run continues
+	case land && len(j.work.Submodules) > 0:
+		why := fmt.Sprintf("it changes the submodule %s, and a worktree has its own repository of that, so the work stays in %s; "+
+			"do this task without worktrees: ralph --parallel 1 --isolate none", termtext.Some(j.work.Submodules, 5), j.slot.Root)
+		d.refuse(turn.Refusal{Why: why, GiveUp: why})
 	case land && j.work.Commit != "" && j.Ctx.Err() == nil:
 		c.land(ctx, j, &d)
 	}
@@ -282,7 +287,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 // refuse makes the result one of a turn whose work does not land.
 func (d *Done) refuse(by turn.Refusal) {
 	by.Tries = d.Job.Assignment.Known.Tries + 1
-	by.Why = "it does not pass together with what has landed meanwhile"
+	by.Why = cmp.Or(by.Why, "it does not pass together with what has landed meanwhile")
 	d.Result = turn.Refused(d.Result, by)
 }
 

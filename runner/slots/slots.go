@@ -83,6 +83,13 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 		return &UnfitError{"the branch ralph is in the way of the branch ralph/RUN, on which tasks land; " +
 			"rename it with: git branch -m ralph NAME"}
 	}
+	if on, err := command.Run(ctx, h.root, "config", "--type=bool", "extensions.worktreeConfig"); err == nil && on == "true\n" {
+		if _, err := command.Run(ctx, h.root, "config", "--local", "core.worktree"); err == nil {
+			return &UnfitError{"git takes the wrong folder for a worktree here, because core.worktree is set for all of them; " +
+				`move it with: git config --worktree core.worktree "$(git config core.worktree)" && ` +
+				"git config --local --unset core.worktree"}
+		}
+	}
 	if err := h.missing(ctx); err != nil {
 		return err
 	}

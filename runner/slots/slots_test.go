@@ -199,6 +199,38 @@ func TestNeedsSetup_onceAndAgainForManifests(t *testing.T) {
 	try("npm install", true)
 }
 
+func TestSave_workInASubmodule_isNamed(t *testing.T) {
+	for name, work := range map[string]string{
+		"committed":                      "cd lib && echo 2 > f && git commit -qam two && cd .. && git add lib && git commit -qm bump",
+		"committed, the bump is missing": "cd lib && echo 2 > f && git commit -qam two",
+		"not committed":                  "echo 2 > lib/f",
+		"a new file":                     "echo 2 > lib/g",
+		"none, but work beside it":       "echo 2 > code",
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, h := project(t)
+			lib := world.Folder{TB: t, Dir: t.TempDir()}
+			lib.Git("init", "-q")
+			lib.Write("f", "1\n")
+			lib.Commit("first")
+			p.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "add", lib.Dir, "lib")
+			p.Commit("with a submodule")
+			s, _, in := begin(p, h, 1)
+			in.Git("-c", "protocol.file.allow=always", "submodule", "--quiet", "update", "--init")
+			in.Run("sh", "-c", work)
+			w, err := s.Save(context.Background(), "m\n\nRalph-Task: T1\n")
+			p.Do(err)
+			want := []string{"lib"}
+			if strings.HasPrefix(name, "none") {
+				want = nil
+			}
+			if d := cmp.Diff(want, w.Submodules); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+}
+
 func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	p, h := project(t)
 	p.Do(os.MkdirAll(filepath.Join(h.Dir, "1", "shop", "x"), 0o700))
@@ -217,6 +249,19 @@ func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 		t.Errorf("a submodule: %v", err)
 	}
 	p.Do(h.Check(context.Background(), "git submodule update --init"))
+	p.Git("config", "core.worktree", p.Dir) // as in a submodule
+	p.Do(h.Check(context.Background(), "x"))
+	p.Git("config", "extensions.worktreeConfig", "true")
+	said := h.Check(context.Background(), "x")
+	if said == nil {
+		t.Fatal("core.worktree is that of all worktrees, and Check says nothing")
+	}
+	_, advice, _ := strings.Cut(said.Error(), "move it with: ")
+	p.Run("sh", "-c", advice)
+	p.Do(h.Check(context.Background(), "x"))
+	if s, err := h.Open(context.Background(), 4, "HEAD"); err != nil || p.In(s.Root).Git("rev-parse", "--show-toplevel") != s.Root {
+		t.Errorf("after the advice, the worktree is not one to git: %v", err)
+	}
 	p.Git("branch", "ralph") // then there can be no branch ralph/RUN
 	if err := h.Check(context.Background(), "x"); err == nil || !strings.Contains(err.Error(), "git branch -m ralph NAME") {
 		t.Errorf("a branch in the way: %v", err)

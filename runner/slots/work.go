@@ -26,6 +26,9 @@ type Work struct {
 	// Refused are files that were left out, because they look like secrets or do not belong
 	// in a commit.
 	Refused []git.Refusal
+	// Submodules are those that it changes. A worktree has its own repository of each, so their new commits, and what is
+	// not committed there, would stay behind if the work landed.
+	Submodules []string
 }
 
 // Files returns the files that the work changes, relative to the repository.
@@ -187,6 +190,9 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 		j.Base = w.Base
 	}
 	tree, err := s.tree(ctx, j)
+	if err == nil {
+		w.Submodules, err = s.submodules(ctx, j.Base, tree, left)
+	}
 	if err != nil {
 		return w, err
 	}
@@ -203,6 +209,25 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 	w.Commit = strings.TrimSpace(out)
 	_, err = command.Run(ctx, s.Root, "update-ref", Ref(j.Key), w.Commit)
 	return w, err
+}
+
+// submodules returns the submodules among what differs between two trees, and among these uncommitted changes.
+func (s *Slot) submodules(ctx context.Context, before, after string, uncommitted []string) (all []string, err error) {
+	for _, of := range [][]string{{"ls-files", "-s", "-z"}, {"diff-tree", "-r", "-z", before, after}} {
+		out, err := command.Run(ctx, s.Root, of...)
+		if err != nil {
+			return nil, err
+		}
+		fields := strings.FieldsFunc(out, func(r rune) bool { return r == '\x00' || r == '\t' }) // each entry, then its path
+		for i := 0; i+1 < len(fields); i += 2 {
+			changed := of[0] == "diff-tree" || slices.Contains(uncommitted, fields[i+1])
+			if changed && strings.Contains(fields[i], "160000 ") {
+				all = append(all, fields[i+1])
+			}
+		}
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
 }
 
 const leftOver = "ralph: what the agent left uncommitted"

@@ -4,6 +4,7 @@ package turn
 // Result; the one that it gets stays as it is.
 
 import (
+	"cmp"
 	"slices"
 
 	"ralph/runner/audit"
@@ -19,6 +20,7 @@ type Refusal struct {
 	Stopped bool        // a person ended it before the checks could say anything
 	Tries   int         // failed checks of the task in a row, with this one
 	Why     string      // its tick is taken back
+	GiveUp  string      // the task needs a person; see Proof
 }
 
 // Refused is the Result of a turn whose work does not land.
@@ -27,7 +29,7 @@ func Refused(r Result, by Refusal) Result {
 	if by.Merge != "" {
 		p.Merge, p.Report = by.Merge, by.Report
 	}
-	p.Unchecked, p.Tries = p.Unchecked || by.Stopped, by.Tries
+	p.Unchecked, p.Tries, p.GiveUp = p.Unchecked || by.Stopped, by.Tries, cmp.Or(by.GiveUp, p.GiveUp)
 	p.Reopen = append(slices.Clip(p.Reopen), Reopen{Task: r.Task.ID, By: ReopenChecks, Why: by.Why})
 	p.After = p.After.Without([]string{r.Task.ID})
 	r.Proof = p
