@@ -236,6 +236,9 @@ func TestSome_manyNames_listsTheFirst(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+	if got := Some([]string{strings.Repeat("x", 1<<20), "B"}, 5); len(got) > 300 || !strings.HasSuffix(got, ", B") {
+		t.Errorf("a name of 1 MiB fills %d bytes", len(got))
+	}
 }
 
 func TestUnwrapAndFirstLine_linesAndBlanks_oneLine(t *testing.T) {

@@ -95,7 +95,7 @@ func Specs() []Spec {
 			Guarded: []string{"run_shell_command", "write_file", "replace", "web_fetch"},
 			// The API says this of every quota, even one that resets within a minute.
 			Patterns:  []ending.Pattern{{Class: ending.RateLimited, Match: `exceeded your current quota`}},
-			ExitCodes: map[int]ending.Class{41: ending.Auth, 42: ending.BadFlag, 53: ending.MaxTurns},
+			ExitCodes: map[int]ending.Class{41: ending.Auth, 42: ending.BadFlag, 52: ending.BadFlag, 53: ending.MaxTurns},
 		},
 		{
 			Name: "opencode", Bin: "opencode", Install: "npm install -g opencode-ai",

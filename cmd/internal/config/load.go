@@ -210,7 +210,8 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 			}
 		}
 	}
-	rows := index(Table())
+	rows, foreign := index(Table()), foreignKeys()
+	var warnings []Warning
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if _, known := rows[name]; known || env[name] == "" {
 			continue
@@ -218,12 +219,15 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 		if err := noPoint(SourceEnvironment, name); err != nil {
 			return nil, nil, err
 		}
+		if advice := foreign[name]; advice != "" {
+			warnings = append(warnings, warn("$"+name, "not used by ralph; %s", advice))
+		}
 	}
 	settings = byRank(settings)
 	for i := range settings {
 		settings[i].name = "" // the source says it already
 	}
-	return settings, nil, nil
+	return settings, warnings, nil
 }
 
 func (l Loader) flags() ([]setting, []Warning, error) {

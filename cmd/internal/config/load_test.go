@@ -204,6 +204,8 @@ func TestLoad_messages(t *testing.T) {
 				`.ralphrc:3: unknown key "PATH"`}},
 		{name: "key that lost to a stronger source does not warn", rc: "MODEL=a", yaml: "agent: {model: b}", env: []string{"CLAUDE_MODEL=c"}},
 		{name: "unknown variables do not warn", env: []string{"MAX_CALL_PER_HOUR=5", "RALPH_X=1"}},
+		{name: "variables of another tool that matter", env: []string{"RALPH_DIR=.state", "DRY_RUN=true", "PROJECT_TYPE=go"},
+			want: []Warning{`$DRY_RUN: not used by ralph; use the flag --dry-run`, `$RALPH_DIR: not used by ralph; its files are always in .ralph`}},
 		{name: "keys of another tool are one note", rc: "PROJECT_TYPE=go\nPROJECT_NAME=x\nCLAUDE_OUTPUT_FORMAT=json\nPROJECT_NAME=y",
 			want: []Warning{`.ralphrc: not used by ralph: CLAUDE_OUTPUT_FORMAT, PROJECT_NAME, PROJECT_TYPE`}},
 		{name: "keys of another tool that matter", rc: "FIX_PLAN_FILE=x\nDRY_RUN=",

@@ -9,6 +9,7 @@ func TestText_authWordings(t *testing.T) {
 		"Your access token could not be refreshed because your refresh token was already used. Please log out and sign in again.",
 		"Your access token could not be refreshed. Please log in again.",
 		"Session expired, please sign in again",
+		"Please set an Auth method in your /home/u/.gemini/settings.json or specify one of the following environment variables before running: GEMINI_API_KEY",
 		"OAuth session expired · Please log in again",
 		"Please sign in to continue",
 		"Not logged in · Please run /login",

@@ -107,7 +107,7 @@ var causePatterns = [...]Pattern{
 var generalPatterns = [...]Pattern{
 	{Auth, `not logged in|please (run )?/?(log|sign) ?in|(log|sign) ?in again|missing environment variable|` +
 		`\blogin (flow|required)|invalid (x-)?api[ -]?key|no api key|` +
-		`api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|` +
+		`api[_ -]key\b.{0,60}(invalid|missing|required|not found|not set)|must specify the \w*API_KEY|no auth type|set an auth method|` +
 		`invalid auth|failed to authenticate|authentication (failed|error)|unauthori[sz]ed|unauthenticated|` +
 		`token (has )?expired|not authenticated|(身份验证|认证|鉴权)失败|(密钥|令牌|api ?key).{0,12}(无效|错误|过期|不存在)|未登录|请先?登录`},
 	{Overloaded, `overloaded|at capacity|high demand|over capacity|访问量过大|服务.{0,4}(繁忙|过载)`},
