@@ -99,30 +99,6 @@ func others(project string, lessons []Lesson) (texts []string) {
 	return texts
 }
 
-// Revert removes the change from before to after from the current text of such a file. Other iterations and people may
-// have added to the list of patterns since: their lines stay. ok is false if the rest of the file has changed since.
-func Revert(now, after, before string) (text string, ok bool) {
-	rest, list := split(now)
-	restAfter, added := split(after)
-	restBefore, had := split(before)
-	switch restAfter {
-	case restBefore:
-	case rest:
-		rest = restBefore
-	default:
-		return "", false
-	}
-	list = slices.DeleteFunc(list, func(line string) bool {
-		return slices.Contains(added, line) && !slices.Contains(had, line)
-	})
-	for _, line := range had {
-		if !slices.Contains(added, line) && !slices.Contains(list, line) {
-			list = append(list, line)
-		}
-	}
-	return insert(strings.SplitAfter(rest, "\n"), list), true
-}
-
 // split separates the list of patterns from the rest of a file.
 func split(text string) (rest string, list []string) {
 	lines := strings.SplitAfter(text, "\n")

@@ -76,7 +76,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 		return err
 	}
 	if !p.undone[all[0].Iteration] {
-		r.Notes, r.Revert = p.notes(), memory.Revert
+		r.Notes = p.notes()
 	}
 	u, err := history.PlanUndo(ctx, p.dir, r)
 	if conflict := (*history.ConflictError)(nil); errors.As(err, &conflict) && p.undone[all[0].Iteration] {
@@ -93,11 +93,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 	}
 	o.Say("undo of %s of run %s changes %s, %s:", r.Name(), p.run, termtext.Count(len(u.Files), "file"), how)
 	for _, f := range u.Files {
-		more := ""
-		if slices.Contains(u.Left, f) {
-			more = " (left out of the commit: it has other changes that are not committed)"
-		}
-		o.Say("  %s%s", cmdline.Inert(f), more)
+		o.Say("  %s", cmdline.Inert(f))
 	}
 	for _, line := range opens {
 		o.Say("%s", line)

@@ -77,10 +77,13 @@ func TestUndo_lessonsHaveComeSince_onlyItsOwnGoes(t *testing.T) {
 }
 
 // What somebody else wrote into the file is theirs.
-func TestUndo_notesChangedByHand_isRefused(t *testing.T) {
+func TestUndo_notesChangedByHand_onlyTheLessonGoes(t *testing.T) {
 	w := newTaughtWorld(t, false)
 	w.write("progress.txt", "## Codebase Patterns\n- Dates are stored in UTC\n\nlog\nby hand\n")
-	w.want(2, "commit or stash them first: progress.txt", "undo", "1", "--yes")
+	w.want(0, "forgot 1 lesson that it taught", "undo", "1", "--yes")
+	if got := (&planWorld{pastWorld: w}).read("progress.txt"); got != "## Codebase Patterns\n\nlog\nby hand\n" {
+		t.Errorf("%s", got)
+	}
 }
 
 // wantDirty wants these files to differ from HEAD, and no others.

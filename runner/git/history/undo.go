@@ -27,10 +27,8 @@ type Request struct {
 	// Reopen opens that box, and Restore gives it its old state if the undo fails afterwards; nil if there is none.
 	Reopen, Restore func() error
 	// Notes are files, named like Plan, in which ralph lists lessons after each iteration. Once later iterations have
-	// added some, a patch no longer applies: Revert then takes the change from before to after out of now. It returns
-	// false if it cannot.
-	Notes  []string
-	Revert func(now, after, before string) (string, bool)
+	// added some, a patch no longer applies: the undo then leaves these files as they are.
+	Notes []string
 	// Journal is a folder outside the project, in which Do records what it changes. The next ralph takes a killed undo
 	// back with it; see Interrupted.
 	Journal string
@@ -48,11 +46,9 @@ type Undo struct {
 	now, then   string   // trees of Files: as they are, and as they will be
 	patches     []string // back from each iteration
 	r           Request
-	planClean   bool              // the plan is as in HEAD
-	merged      map[string]string // new text of the Notes that Revert changes; nil: patch covers all files
-	// Left are those of Files that differ from HEAD: the undo changes them, but leaves them out of its commit.
-	Left    []string
-	journal *journal
+	planClean   bool     // the plan is as in HEAD
+	leaves      []string // files that it does not change
+	journal     *journal
 
 	reopened bool // Reopen was called
 }
@@ -69,13 +65,13 @@ func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	if conflict := (*ConflictError)(nil); len(r.Notes) == 0 || !errors.As(err, &conflict) {
 		return u, err
 	}
-	if u, again := planUndo(ctx, dir, r, map[string]string{}); again == nil {
+	if u, again := planUndo(ctx, dir, r, r.Notes); again == nil {
 		return u, nil
 	}
 	return nil, err
 }
 
-func planUndo(ctx context.Context, dir string, r Request, merged map[string]string) (*Undo, error) {
+func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Undo, error) {
 	c, err := git.Inspect(ctx, dir)
 	if err != nil {
 		return nil, err
@@ -86,7 +82,10 @@ func planUndo(ctx context.Context, dir string, r Request, merged map[string]stri
 	if err := git.Ready(c); err != nil {
 		return nil, &ConflictError{err.Error()}
 	}
-	u := &Undo{root: c.Root, r: r, merged: merged}
+	u := &Undo{root: c.Root, r: r, leaves: leaves}
+	if r.Plan != "" {
+		u.leaves = append(slices.Clone(leaves), r.Plan)
+	}
 	changed := 0
 	for _, k := range r.Iterations {
 		n, err := u.add(ctx, k)
@@ -136,19 +135,11 @@ func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	if err != nil {
 		return 0, err
 	}
-	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return f == u.r.Plan })...)
+	u.Files = append(u.Files, slices.DeleteFunc(slices.Clone(changed), func(f string) bool { return slices.Contains(u.leaves, f) })...)
 	args := []string{"-p", "--binary", "--full-index", "--no-ext-diff", "--no-textconv", "--no-color", k.OID, k.Base,
 		"--", "."}
-	if u.r.Plan != "" {
-		args = append(args, ":(exclude,literal)"+u.r.Plan)
-	}
-	for _, f := range u.r.Notes {
-		if u.merged != nil && slices.Contains(changed, f) {
-			args = append(args, ":(exclude,literal)"+f)
-			if err := u.revertNotes(ctx, f, k); err != nil {
-				return 0, err
-			}
-		}
+	for _, f := range u.leaves {
+		args = append(args, ":(exclude,literal)"+f)
 	}
 	patch, err := u.compare(ctx, args...)
 	u.patches = append(u.patches, patch)
@@ -173,18 +164,6 @@ func (u *Undo) combine(ctx context.Context) error {
 			continue // it changed nothing but the plan
 		}
 		if _, err := x.Run(ctx, patch, "apply", "--cached", "--whitespace=nowarn"); err != nil {
-			return err
-		}
-	}
-	for file, text := range u.merged {
-		if text == "" {
-			_, err = x.Run(ctx, "", "update-index", "--force-remove", "--", file)
-		} else if oid, failed := x.Run(ctx, text, "hash-object", "-w", "--stdin", "--path="+file); failed != nil {
-			err = failed
-		} else {
-			_, err = x.Run(ctx, "", "update-index", "--add", "--cacheinfo", "100644,"+strings.TrimSpace(oid)+","+file)
-		}
-		if err != nil {
 			return err
 		}
 	}
@@ -217,9 +196,7 @@ func (u *Undo) check(ctx context.Context) error {
 		return err
 	}
 	for _, f := range u.Files {
-		if _, merged := u.merged[f]; merged && snap.Dirty(f) {
-			u.Left = append(u.Left, f)
-		} else if snap.Dirty(f) {
+		if snap.Dirty(f) {
 			u.Uncommitted = append(u.Uncommitted, f)
 		}
 	}
@@ -231,9 +208,6 @@ func (u *Undo) check(ctx context.Context) error {
 		u.planClean = len(changed) == 0
 	}
 	if len(u.Uncommitted) == 0 {
-		if len(u.Left) == len(u.Files) && (u.r.Reopen == nil || !u.planClean) { // nothing to commit
-			u.Uncommitted, u.Left = u.Left, nil
-		}
 		return nil
 	}
 	changed, err := differing(ctx, u.root, u.r.Last.OID, u.Uncommitted)
@@ -286,7 +260,7 @@ func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
 	if err := j.change(ctx, j.Files, j.Then); err != nil {
 		return git.Committed{}, fmt.Errorf("undo: %w", err)
 	}
-	files := slices.DeleteFunc(slices.Clone(u.Files), func(f string) bool { return slices.Contains(u.Left, f) })
+	files := slices.Clone(u.Files)
 	if u.r.Reopen != nil {
 		u.reopened = true
 		if err := u.r.Reopen(); err != nil {
