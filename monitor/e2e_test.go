@@ -218,6 +218,10 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	p.shows("raw bytes of 6 red", "PAGER ENDS")
 	p.keys("C-c") // for the pager, not for the monitor
 	p.shows("API usage")
+	p.keys("k", "r")
+	p.shows("Review of iteration 7")
+	p.keys("Escape")
+	p.shows("API usage")
 	p.keys("BTab")
 	p.keys("o")
 	p.shows("text for the pager", "PAGER ENDS")
@@ -248,6 +252,11 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("scrolled back")
 	p.keys("-l", "\x1b[<65;10;22M")
 	p.shows("following")
+	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
+	p.keys("Enter")
+	p.shows("Transcript of iteration 6")
+	p.keys("Escape")
+	p.hides("Transcript of iteration 6")
 	p.keys("M")
 	p.shows("mouse off")
 	p.keys("C-l")

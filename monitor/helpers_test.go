@@ -119,7 +119,7 @@ func still(t testing.TB, s view.Snapshot, events []state.Event) *ui {
 	f := follow.New(t.TempDir(), time.Now)
 	t.Cleanup(f.Close)
 	u := newUI(Options{Dir: s.Dir, Now: func() time.Time { return noon }}, f)
-	u.theme = canvas.ThemeOf(16)
+	u.theme = canvas.ThemeOf("terminal", 16)
 	u.apply(view.Update{Snapshot: s, Events: events})
 	return u
 }

@@ -52,10 +52,10 @@ func iterationsDrawn(t *testing.T, size [2]int) []string {
 	return strings.Split(text(screen), "\n")
 }
 
-func TestDraw_rows_haveTheOutcomeChecksAndFindings(t *testing.T) {
+func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 	rows := iterationsDrawn(t, [2]int{100, 8})
 	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
-		"10 !   1m 00s  Add cursors · required check failed", "9 !   1m 00s  Add cursors · required check failed"} {
+		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
 		}
@@ -65,13 +65,28 @@ func TestDraw_rows_haveTheOutcomeChecksAndFindings(t *testing.T) {
 			t.Errorf("row %d is %q, want it to end with %q", y, rows[y], want)
 		}
 	}
+	if rows[6] != "" {
+		t.Errorf("there is more: %q", rows[6])
+	}
 }
 
 func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
 	rows := iterationsDrawn(t, [2]int{42, 8})
-	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  Add cu… · req", 5: "8 !   1m 00s  Add cur… · req"} {
+	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  Add cu… · req", 5: "1 ✓       5s  Add cursors · done"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
 		}
+	}
+}
+
+func TestMove_goesByRows(t *testing.T) {
+	m := model()
+	for _, c := range []struct{ from, by, want int }{{11, 1, 10}, {9, 1, 8}, {8, 1, 0}, {0, -1, 8}, {4, 1, 0}, {11, -1, 11}, {11, 99, 0}} {
+		if got := moveIteration(&m.Run, c.from, c.by); got != c.want {
+			t.Errorf("from %d by %d: %d, want %d", c.from, c.by, got, c.want)
+		}
+	}
+	if got := moveIteration(&view.Run{}, 0, 1); got != -1 {
+		t.Error(got)
 	}
 }

@@ -35,7 +35,7 @@ func panels() []struct {
 	}{
 		{panelHeader, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawHeader(c, v, r.u.notes) }},
 		{panelPlan, (*runPage).drawPlan},
-		{panelUsage, func(_ *runPage, c canvas.Canvas, v summary.Summary) { drawUsage(c, v) }},
+		{panelUsage, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawUsage(c, v, &r.u.model.Run) }},
 		{panelEnds, func(_ *runPage, c canvas.Canvas, v summary.Summary) { drawEnds(c, v) }},
 		{panelIterations, (*runPage).drawIterations},
 		{panelChecks, func(r *runPage, c canvas.Canvas, v summary.Summary) { drawChecks(c, v, r.u.o.Now()) }},
@@ -74,6 +74,7 @@ func steps(in contents, tall bool) []step {
 		{panelIterations, 3, 6},
 		{panelEnds, 1, 7},
 		{panelIterations, 2, 8},
+		{panelUsage, 4, 14}, // the plot
 		{panelEnds, 2, 14},
 	}
 	if tall {
@@ -171,12 +172,12 @@ func beside(w, h int, in contents) []rect {
 			y += rows
 		}
 	}
-	proof, ends := 2, 3
+	usage, proof, ends := 2+in.gauges, 2, 3
 	if h >= 32 {
-		proof, ends = 8, 5
+		usage, proof, ends = usage+4, 8, 5
 	}
 	add(panelPlan, 3+in.more(h/6)+in.listed(h))
-	add(panelUsage, 2+in.gauges)
+	add(panelUsage, usage)
 	add(panelEnds, min(ends, 2+len(flow(in.ends, left-2)))) // the breaker's reason has a row
 	checks := min(in.proof(proof), max(bottom-y-3, 0))
 	add(panelIterations, bottom-checks-y)

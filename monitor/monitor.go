@@ -12,6 +12,7 @@ import (
 	"github.com/gdamore/tcell/v2"
 	"golang.org/x/term"
 
+	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
@@ -28,6 +29,7 @@ type Options struct {
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people
+	Theme     string           // a name that canvas.CheckTheme knows; empty: that of the environment
 	Now       func() time.Time // nil: time.Now
 	Plain     bool             // lines instead of a screen
 	Out       io.Writer        // of lines; nil: standard output
@@ -51,6 +53,9 @@ func Run(ctx context.Context, o Options) error {
 	o = o.filled()
 	if o.Plain {
 		return Plain(ctx, o)
+	}
+	if err := canvas.CheckTheme(os.Getenv(canvas.ThemeVariable)); err != nil {
+		return fmt.Errorf("read %s: %w", canvas.ThemeVariable, err)
 	}
 	if o.Screen == nil && !term.IsTerminal(int(os.Stdout.Fd())) {
 		return once(o)

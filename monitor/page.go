@@ -23,6 +23,8 @@ type page interface {
 type (
 	// updater takes what has happened in the run.
 	updater interface{ Update(up view.Update) }
+	// clicker selects what is at a column and a row below its title.
+	clicker interface{ Click(x, y int) }
 	// backer closes a part of the page. It returns false if there is none: then the page is closed.
 	backer interface{ Back() bool }
 )
@@ -150,8 +152,14 @@ func keyName(e *tcell.EventKey) string {
 	return strings.ToLower(tcell.KeyNames[e.Key()])
 }
 
-// drawKeyRow draws the keys of a page in one row. Help and quit get space first.
-func drawKeyRow(c canvas.Canvas, table []binding) {
+// keySpot is where a key is named in the last row, from column X up to End.
+type keySpot struct {
+	X, End int
+	Key    string
+}
+
+// drawKeyRow draws the keys of a page in one row and returns their positions. Help and quit get space first.
+func drawKeyRow(c canvas.Canvas, table []binding) (spots []keySpot) {
 	shown := make([]bool, len(table))
 	room := c.W - 2
 	first := func(b binding) string { return strings.Fields(b.keys)[0] }
@@ -167,7 +175,10 @@ func drawKeyRow(c canvas.Canvas, table []binding) {
 	x := 1
 	for i, b := range table {
 		if shown[i] {
-			x = c.Text(c.Text(x, 0, plain.Bold(true), first(b)), 0, c.Dim(), " "+b.short) + 2
+			end := c.Text(c.Text(x, 0, plain.Bold(true), first(b)), 0, c.Dim(), " "+b.short)
+			spots = append(spots, keySpot{c.X + x, c.X + end, first(b)})
+			x = end + 2
 		}
 	}
+	return spots
 }

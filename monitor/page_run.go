@@ -33,14 +33,21 @@ func newRunPage(u *ui) *runPage {
 // pageKeys are the keys that open pages. To add a page, add a row.
 func (r *runPage) pageKeys() []binding {
 	u := r.u
+	model := ""
+	if u.model.Alive {
+		model = "model"
+	}
 	return []binding{
-		{"enter", "read", "the transcript of the iteration: what the agent said and did, checks, verdicts and findings",
+		{"enter", "read", "the transcript of the iteration: what the agent said and did, its tool calls with their answers",
 			func() { u.openTranscript(r.chosen()) }},
+		{"r", "review", "review the iteration: how it ended, its checks and findings; left and right: the previous and " +
+			"the next one", func() { u.openReview(r.chosen()) }},
 		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
 			u.openTasks},
 		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back",
 			func() { u.openChanges(r.chosen()) }},
 		{"R", "", "the raw output of the iteration, in $PAGER", func() { u.openRaw(r.chosen()) }},
+		{"m", model, "choose agent and model from the next turn on: type to narrow the list, or any name", u.openModels},
 	}
 }
 
@@ -138,19 +145,35 @@ func (r *runPage) listed() bool { return r.focus == panelIterations && r.alone !
 // Scroll moves in the list of iterations or in the log.
 func (r *runPage) Scroll(by int) {
 	if r.listed() {
-		r.choose(min(max(r.index()-by, 0), len(r.u.model.Run.Iterations)-1))
+		r.choose(moveIteration(&r.u.model.Run, r.index(), by))
 		return
 	}
 	r.log.Scroll(by)
 }
 
+// placeAt is the panel at a position.
+func (r *runPage) placeAt(x, y int) (at rect) {
+	for _, p := range r.places {
+		if x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
+			at = p
+		}
+	}
+	return at
+}
+
+// Click selects the iteration there.
+func (r *runPage) Click(x, y int) {
+	if p := r.placeAt(x, y+1); p.panel == panelIterations && y+1 > p.y {
+		if all := groups(&r.u.model.Run); r.listTop+y-p.y < len(all) {
+			r.choose(all[r.listTop+y-p.y].first)
+		}
+	}
+}
+
 // point makes the panel at a position the one that scrolls.
 func (r *runPage) point(x, y int) {
-	for _, p := range r.places {
-		inside := x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h
-		if inside && (p.panel == panelIterations || p.panel == panelLog) {
-			r.focus = p.panel
-		}
+	if p := r.placeAt(x, y).panel; p == panelIterations || p == panelLog {
+		r.focus = p
 	}
 }
 

@@ -37,6 +37,8 @@ type tasksPage struct {
 	selected int // in shown
 	top      int // first row on the screen
 	height   int // rows, at the latest draw
+	width    int
+	head     int // rows above the first task
 
 	quiet   bool      // it is in the panel: nothing is selected
 	wanted  bool      // there was room for it in the panel
@@ -114,6 +116,8 @@ func (p *tasksPage) Keys() []binding {
 	return slices.Concat([]binding{
 		{"enter", "details", "the task with its criteria and history, and back", p.with(p.openDetails)},
 	}, p.taskKeys(), []binding{
+		{"J", "", "move the task down in the plan", p.with(func(t *shownTask) { p.move(t, 1) })},
+		{"K", "", "move the task up in the plan", p.with(func(t *shownTask) { p.move(t, -1) })},
 		{"/", "find", "find tasks: letters of the id and title in their order; an empty text shows all", p.askQuery},
 	}, moveKeys("pgup ctrl-u", p.Scroll, func() int { return max(p.height-1, 1) }))
 }
@@ -229,6 +233,25 @@ func (p *tasksPage) drop(t *shownTask) {
 	}
 }
 
+// move moves a task by one.
+func (p *tasksPage) move(t *shownTask, by int) {
+	i := p.neighbor(p.at[t.ID], by)
+	where := "--after="
+	if by < 0 {
+		where = "--before="
+	}
+	switch {
+	case p.query != "":
+		p.u.say("a search hides the order; esc ends it")
+	case i < 0:
+		p.u.say("it cannot go further")
+	case p.u.working > 0 || p.reading: // its neighbor may be another one then
+		p.u.say("wait until the plan has been changed")
+	default:
+		p.u.act("task", "move", where+p.all[i].ID, "--", t.ID)
+	}
+}
+
 // load shows tasks. The selected one stays selected; at first it is the one at hand, if it is left to do.
 func (p *tasksPage) load(all []shownTask) {
 	id, at, first := p.chosen(), p.selected, !p.ready
@@ -317,6 +340,13 @@ func (p *tasksPage) Scroll(by int) {
 	p.selected = min(max(p.selected+by, 0), max(len(p.shown)-1, 0))
 }
 
+// Click selects the task at a row of the list.
+func (p *tasksPage) Click(x, y int) {
+	if at := p.top + y - p.head; x < p.width && y >= p.head && at < len(p.shown) {
+		p.selected = at
+	}
+}
+
 // counts are the tasks that are done and those that count.
 func (p *tasksPage) counts() (done, total int) {
 	for i := range p.all {
@@ -328,6 +358,17 @@ func (p *tasksPage) counts() (done, total int) {
 		}
 	}
 	return done, total
+}
+
+// neighbor is the index of the task before or after one, on the same level and below the same task; -1: there is none.
+func (p *tasksPage) neighbor(i, by int) int {
+	depth := p.all[i].Depth
+	for i += by; i >= 0 && i < len(p.all) && p.all[i].Depth >= depth; i += by {
+		if p.all[i].Depth == depth {
+			return i
+		}
+	}
+	return -1
 }
 
 // shownTask is a row of `ralph task list --json`.
@@ -598,9 +639,10 @@ func (p *tasksPage) drawList(c canvas.Canvas) {
 		right = ""
 	}
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
+	p.width, p.head = c.W, 0
 	if c = c.Rows(1, c.H-1); c.H >= headerRoom && c.W >= 50 {
 		drawHeads(c)
-		c = c.Rows(1, c.H-1)
+		p.head, c = 1, c.Rows(1, c.H-1)
 	}
 	p.height = c.H
 	switch {

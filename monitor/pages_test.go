@@ -2,10 +2,12 @@ package monitor
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 	"time"
 
 	"ralph/internal/sample"
+	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/view"
@@ -26,7 +28,8 @@ var pages = map[string]func(*ui){
 		p.load(events)
 		u.open("transcript", p)
 	},
-	"tasks": func(u *ui) { u.open("tasks", planned(u)) },
+	"review": func(u *ui) { u.openReview(15) },
+	"tasks":  func(u *ui) { u.open("tasks", planned(u)) },
 	"panel-tasks": func(u *ui) {
 		u.o.Ralph, u.run.tasks = []string{"none"}, planned(u)
 		u.run.tasks.wanted, u.run.tasks.quiet = true, true
@@ -108,4 +111,68 @@ func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
 			})
 		}
 	}
+}
+
+func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
+	s, events := repeated()
+	u := still(t, s, events)
+	u.run.focus = panelIterations
+	u.run.Scroll(1)
+	if got := u.run.chosen(); got != 15 {
+		t.Fatalf("iteration %d is selected", got)
+	}
+	u.run.Scroll(1)
+	if got := u.run.chosen(); got != 7 {
+		t.Errorf("iteration %d is selected", got)
+	}
+	if got := moveIteration(&u.model.Run, u.run.index(), -1); got != 14 {
+		t.Errorf("row %d comes before", got)
+	}
+}
+
+func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: waits for double clicks")
+	}
+	_, setting := withTasks(t)
+	p := openPane(t, living(t).Dir, [2]int{120, 40}, setting)
+	click := func(x, y int) { p.keys("-l", fmt.Sprintf("\x1b[<0;%d;%dM\x1b[<0;%d;%dm", x, y, x, y)) }
+	find := func(text string) (x, y int) {
+		p.shows(text)
+		for y, row := range strings.Split(p.screen(), "\n") {
+			if before, _, ok := strings.Cut(row, text); ok {
+				return termtext.Width(before) + 1, y + 1
+			}
+		}
+		return 0, 0
+	}
+	p.shows("RUNNING", "T3  Log out")
+	p.keys("M")
+	p.shows("mouse on")
+	p.keys("?") // takes the message away with its own row
+	p.shows("? Keys")
+	p.keys("Escape")
+	p.hides("? Keys")
+	_, y := find("task 2 o")
+	click(10, y)
+	p.keys("Enter")
+	p.shows("Transcript of iteration 2")
+	x, last := find("r review")
+	click(x, last)
+	p.shows("Review of iteration 2")
+	p.keys("Escape")
+	p.shows("Transcript of iteration 2")
+	p.keys("Escape")
+	_, y = find("no change")
+	click(10, y)
+	click(10, y)
+	p.shows("Transcript of iteration 5")
+	p.keys("Escape")
+	p.hides("Transcript of iteration 5")
+	p.keys("t")
+	p.shows("t Tasks", "T3  Log out")
+	_, y = find("T1  Set up")
+	click(10, y)
+	click(10, y)
+	p.shows("enter Task ", "1 of 3")
 }

@@ -30,7 +30,11 @@ func drawPlan(c canvas.Canvas, v summary.Summary) (below canvas.Canvas) {
 		c.Text(x, 0, plain, termtext.Fit("  "+view.Prefix(p.Lastly(), p.Task), c.W-x-1))
 		return c.Rows(1, 0)
 	}
-	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: view.Prefix("fleet: ", p.Fleet)})
+	right := p.Ahead
+	if p.Fleet != "" {
+		right = view.Join(" · ", "fleet: "+p.Fleet, p.Ahead)
+	}
+	c.Title(canvas.Title{Name: "Plan", Key: "1", Right: right})
 	c = c.Rows(1, c.H-1)
 	text := p.Counts
 	if p.Total > 0 {

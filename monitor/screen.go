@@ -49,7 +49,7 @@ func runScreen(ctx context.Context, o Options) error {
 	f := follow.New(o.Dir, o.Now)
 	defer f.Close()
 	u := newUI(o, f)
-	u.theme = canvas.ThemeOf(o.Screen.Colors())
+	u.theme = canvas.ThemeOf(o.Theme, o.Screen.Colors())
 	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen).EnablePaste(true)
 	for r, substitute := range substitutes() {
 		o.Screen.RegisterRuneFallback(r, substitute)

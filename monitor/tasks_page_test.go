@@ -86,6 +86,12 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 		{"jDy", "task drop -- T2"},
 		{"jDx", ""},
 		{"GD", "says it is dropped already; x opens it again"},
+		{"jJ", "task move --after=T3 -- T2"},
+		{"jK", "task move --before=T1 -- T2"},
+		{"K", "says it cannot go further"},
+		{"jjjJ", "says it cannot go further"}, // it is the only one below T3
+		{"jjJ", "task move --after=T5 -- T3"}, // with what is nested below it
+		{"/out<enter>J", "says a search hides the order; esc ends it"},
 		{"/audit<enter>xy", "task done -- T6"},
 		{"/audit<enter><esc>", ""},
 		{"/audit<esc>gxy", "task reopen -- T1"},

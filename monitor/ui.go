@@ -53,6 +53,7 @@ type ui struct {
 	shown   summary.Summary // of the model, at the latest draw
 	mouse   bool
 	notes   noteSign
+	spots   []keySpot // of the keys in the last row, at the latest draw
 }
 
 func newUI(o Options, f *follow.Follower) *ui {
@@ -78,7 +79,8 @@ func (u *ui) keys() []binding {
 		{"i", "note", "write a note into the next prompt", func() {
 			u.ask("note for the next prompt: ", "", func(text string) { u.act("note", "--", text) })
 		}},
-		{"M", "", "mouse on or off: the wheel scrolls what is below it; off, the terminal selects text", u.toggleMouse},
+		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; " +
+			"off, the terminal selects text", u.toggleMouse},
 		{"ctrl-l", "", "redraw the screen", func() { u.later = append(u.later, u.o.Screen.Sync) }},
 		{"ctrl-z", "", "suspend to the shell", func() { u.later = append(u.later, u.toShell) }},
 		{"esc", "", "back", u.back},
@@ -150,6 +152,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 
 // drawLast draws the last row: a question, a message or the keys.
 func (u *ui) drawLast(c canvas.Canvas) {
+	u.spots = nil
 	x := 0
 	switch {
 	case u.prompt != nil:
@@ -163,7 +166,7 @@ func (u *ui) drawLast(c canvas.Canvas) {
 		x = c.Text(1, 0, plain.Bold(true), termtext.Fit(u.message, c.W-2)) + 2
 	}
 	if x < c.W {
-		drawKeyRow(c.Columns(x, c.W-x), u.hints())
+		u.spots = drawKeyRow(c.Columns(x, c.W-x), u.hints())
 	}
 }
 
@@ -268,7 +271,7 @@ func (u *ui) alive() bool {
 func (u *ui) toggleMouse() {
 	u.mouse = !u.mouse
 	if u.mouse {
-		u.say("mouse on: the wheel scrolls")
+		u.say("mouse on: click selects, double click opens, wheel scrolls")
 	} else {
 		u.say("mouse off: the terminal selects text")
 	}
@@ -288,19 +291,42 @@ func (u *ui) PasteHandler() func(string, func(tview.Primitive)) {
 	}
 }
 
-// MouseHandler handles the mouse: the wheel scrolls what is below it.
+// MouseHandler handles the mouse: the wheel scrolls what is below it, a click selects it or presses the
+// key that is named there, and a double click opens it.
 func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tview.Primitive)) (bool, tview.Primitive) {
 	return func(action tview.MouseAction, e *tcell.EventMouse, _ func(tview.Primitive)) (bool, tview.Primitive) {
-		by := map[tview.MouseAction]int{tview.MouseScrollUp: -3, tview.MouseScrollDown: 3}[action]
-		if by == 0 {
-			return false, nil
-		}
-		defer u.lock()()
+		u.mu.Lock()
+		defer u.doLater()
 		top := u.front()
-		if x, y := e.Position(); top.page == u.run {
+		x, y := e.Position()
+		_, first, _, _ := top.GetRect()
+		_, _, _, h := u.GetRect()
+		last := y == h-1
+		p, clicks := top.page.(clicker)
+		if y -= first; top.page == u.run {
 			u.run.point(x, y)
 		}
-		top.Scroll(by)
+		switch action {
+		case tview.MouseLeftDown:
+			at := slices.IndexFunc(u.spots, func(s keySpot) bool { return x >= s.X && x < s.End })
+			switch {
+			case last && at >= 0:
+				u.message = ""
+				u.press(u.spots[at].Key)
+			case !last && clicks && y > 0:
+				p.Click(x, y-1)
+			}
+		case tview.MouseLeftDoubleClick:
+			if u.prompt == nil && !last && clicks && y > 0 {
+				u.press("enter")
+			}
+		case tview.MouseScrollUp:
+			top.Scroll(-3)
+		case tview.MouseScrollDown:
+			top.Scroll(3)
+		default:
+			return false, nil
+		}
 		return true, nil
 	}
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"time"
 
 	"ralph/state"
@@ -49,16 +50,25 @@ func parts() []partRow {
 // phases are the steps of a turn that are not ralph's own.
 var phases = map[string]Part{state.PhaseAgent: Agent, state.PhaseChecking: Checks, state.PhaseHook: Hooks}
 
+// Span is a stretch of time with one use.
+type Span struct {
+	Part      Part      `json:"part"`
+	From      time.Time `json:"from"`
+	To        time.Time `json:"to"`
+	Iteration int       `json:"iteration,omitempty"`
+}
+
 // clock splits the time between events. A clock that was set back stands still
 // until it has caught up.
 type clock struct {
-	first   time.Time        // of the first event; zero: none
-	now     time.Time        // of the latest event
-	past    map[Part]float64 // seconds before the current call
-	call    map[Part]float64 // seconds of the current call
-	part    Part
-	before  Part // the latest phase
-	reviews bool // the call of this iteration looks at the work of another
+	spans     []Span
+	first     time.Time // of the first event; zero: none
+	now       time.Time // of the latest event
+	part      Part
+	before    Part // the latest phase
+	reviews   bool // the call of this iteration looks at the work of another
+	iteration int
+	call      int // the first span of the current call
 }
 
 // add counts the time up to the event, then sets the use of the time after it.
@@ -69,8 +79,8 @@ func (c *clock) add(e state.Event) {
 	c.until(e.Time)
 	switch d := e.Data.(type) {
 	case state.IterationStart:
-		c.settle(false)
-		c.part, c.reviews = Own, e.Reviews
+		c.part, c.iteration, c.call = Own, e.Iteration, len(c.spans)
+		c.reviews = e.Reviews
 	case state.Phase:
 		c.before, c.part = c.part, Own
 		if p, ok := phases[d.Name]; ok {
@@ -86,10 +96,14 @@ func (c *clock) add(e state.Event) {
 	case state.Decision:
 		c.part = waitsFor(d)
 	case state.IterationEnd:
-		c.settle(d.Failed && d.Action == state.ActionRetry)
-		c.part = waitsFor(d.Decision)
+		if d.Failed && d.Action == state.ActionRetry {
+			for i := range c.spans[min(c.call, len(c.spans)):] {
+				c.spans[c.call+i].Part = Retries
+			}
+		}
+		c.part, c.iteration, c.call = waitsFor(d.Decision), 0, len(c.spans)
 	case state.RunEnd:
-		c.part = Idle
+		c.part, c.iteration = Idle, 0
 	case state.RunStart, state.Baseline, state.Check:
 		c.part = Own
 	}
@@ -115,29 +129,52 @@ func (c *clock) until(t time.Time) {
 		return
 	}
 	if c.now = t; from.IsZero() {
-		c.first, c.part, c.past, c.call = t, Own, map[Part]float64{}, map[Part]float64{}
+		c.first = t
 		return
 	}
-	c.call[c.part] += t.Sub(from).Seconds()
-}
-
-// settle ends the current call. If it is made again, its time belongs to the retries.
-func (c *clock) settle(again bool) {
-	for part, seconds := range c.call {
-		if again {
-			part = Retries
-		}
-		c.past[part] += seconds
+	if n := len(c.spans); n > c.call && c.spans[n-1].Part == c.part && c.spans[n-1].Iteration == c.iteration {
+		c.spans[n-1].To = t
+		return
 	}
-	clear(c.call)
+	c.spans = append(c.spans, Span{c.part, from, t, c.iteration})
 }
 
 // sums are the seconds of each part, and their total.
 func (c *clock) sums() map[Part]float64 {
 	sums := map[Part]float64{total: 0}
 	for _, row := range parts() {
-		sums[row.Part] = c.past[row.Part] + c.call[row.Part]
-		sums[total] += sums[row.Part]
+		sums[row.Part] = 0
+	}
+	for _, s := range c.spans {
+		took := s.To.Sub(s.From).Seconds()
+		sums[s.Part] += took
+		sums[total] += took
 	}
 	return sums
+}
+
+// maxSpans bounds the picture.
+const maxSpans = 400
+
+// picture leaves out spans that are too short to see, and joins their neighbours.
+func (c *clock) picture() []Span {
+	all := slices.Clone(c.spans)
+	if len(all) == 0 {
+		return []Span{}
+	}
+	whole := all[len(all)-1].To.Sub(all[0].From)
+	for least := whole / 2000; len(all) > maxSpans; least *= 2 {
+		var kept []Span
+		for _, s := range all {
+			last := len(kept) - 1
+			switch {
+			case last < 0 || s.To.Sub(s.From) >= least && kept[last].Part != s.Part:
+				kept = append(kept, s)
+			default:
+				kept[last].To = s.To
+			}
+		}
+		all = kept
+	}
+	return all
 }

@@ -87,6 +87,9 @@ func (r *Report) HTML() []byte {
 	p.put("<pre>%s\n</pre>\n", strings.Join(commands, "\n"))
 	for _, s := range r.sections() {
 		p.put("<h2>%s</h2>\n", s.Title)
+		if s.Items[0].Use.Part != "" {
+			r.strip(p)
+		}
 		p.put("<ul>")
 		for _, i := range s.Items {
 			r.item(p, i)
@@ -119,6 +122,41 @@ func (r *Report) item(p *page, i item) {
 			string(i.Use.Part), fmt.Sprintf("%.2f", i.Use.Percent))
 	}
 	p.put("</li>\n")
+}
+
+// strip draws the timeline.
+func (r *Report) strip(p *page) {
+	p.put(`<svg class="strip" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
+	for _, b := range r.Bars() {
+		p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", b.Part, b.X, b.W, b.Title)
+	}
+	p.put("</svg>\n")
+}
+
+// Bar is a span of the picture, in thousandths of its width.
+type Bar struct {
+	Part, Title string
+	X, W        string
+}
+
+// Bars is the timeline as a picture.
+func (r *Report) Bars() []Bar {
+	if len(r.Timeline) == 0 {
+		return nil
+	}
+	first, end := r.Timeline[0].From, r.Timeline[len(r.Timeline)-1].To
+	whole := end.Sub(first).Seconds()
+	var all []Bar
+	for _, s := range r.Timeline {
+		title := string(s.Part)
+		if s.Iteration > 0 {
+			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
+		}
+		took := s.To.Sub(s.From).Seconds()
+		all = append(all, Bar{Part: string(s.Part), Title: title + ": " + view.Took(took),
+			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f", 1000*took/whole)})
+	}
+	return all
 }
 
 // diffs writes what the iterations changed, within bounds.

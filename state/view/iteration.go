@@ -2,7 +2,9 @@ package view
 
 import (
 	"cmp"
+	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -26,15 +28,16 @@ type Iteration struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	Call
 	Verdict
-	Checks   map[string]bool `json:"checks"`             // name -> passed, in the latest try
-	Findings []string        `json:"findings"`           // of the audit
-	Found    int             `json:"-"`                  // findings of all sources
-	Role     string          `json:"role,omitempty"`     // who worked; empty: the developer
-	Reviews  bool            `json:"-"`                  // that role looks at the work of another
-	Verdicts []state.Verdict `json:"verdicts,omitempty"` // of reviewers
-	Edits    []string        `json:"edits,omitempty"`    // of the plan, by a person during a call
-	Landed   string          `json:"-"`                  // the commit that the work became part of the branch with
-	Beside   bool            `json:"-"`                  // it ran in a worktree, beside others
+	Checks   map[string]bool   `json:"checks"`             // name -> passed, in the latest try
+	Output   map[string]string `json:"-"`                  // by name: the end of what a failed one printed
+	Findings []string          `json:"findings"`           // of the audit
+	Found    int               `json:"-"`                  // findings of all sources
+	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
+	Reviews  bool              `json:"-"`                  // that role looks at the work of another
+	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
+	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
+	Landed   string            `json:"-"`                  // the commit that the work became part of the branch with
+	Beside   bool              `json:"-"`                  // it ran in a worktree, beside others
 	Kept
 }
 
@@ -89,6 +92,25 @@ func (it *Iteration) found(d state.Finding) {
 	}
 }
 
+// Repeats reports whether the iteration went like the one before it: the same task, outcome
+// and decision, and nothing that a person has to look at. Numbers in a reason may differ.
+func (it *Iteration) Repeats(before *Iteration) bool {
+	same := func(a, b string) bool { return a == b || strings.Map(noDigit, a) == strings.Map(noDigit, b) }
+	return !it.Ended.IsZero() && !before.Ended.IsZero() && it.TaskID == before.TaskID && it.Task == before.Task &&
+		it.Outcome == before.Outcome && it.Rule == before.Rule && it.Action == before.Action && it.Cut == before.Cut &&
+		it.Says == before.Says && it.Role == before.Role && it.TaskDone == before.TaskDone &&
+		it.Undone == before.Undone && it.Files == before.Files &&
+		it.Found+len(it.Verdicts)+before.Found+len(before.Verdicts) == 0 &&
+		maps.Equal(it.Checks, before.Checks) && same(it.Reason, before.Reason) && same(it.Failed, before.Failed)
+}
+
+func noDigit(r rune) rune {
+	if r >= '0' && r <= '9' {
+		return -1
+	}
+	return r
+}
+
 // known returns the iteration with this number if it is one of the latest, else nil.
 func (r *Run) known(number int) *Iteration {
 	for i := len(r.Iterations) - 1; i >= max(len(r.Iterations)-maxBeside, 0); i-- {
@@ -119,7 +141,11 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	}
 	r.Iterations = append(r.Iterations,
 		Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task, Beside: r.beside})
-	return &r.Iterations[len(r.Iterations)-1]
+	n := len(r.Iterations)
+	if n > maxOutputs {
+		r.Iterations[n-1-maxOutputs].Output = nil
+	}
+	return &r.Iterations[n-1]
 }
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
@@ -129,7 +155,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
 	// Findings stay, as do the changes that caused them.
-	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil
+	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil
 	r.called(e, it)
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
@@ -138,6 +164,31 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 		r.Done, r.Total = d.Done, d.Total
 	}
 	r.drop()
+}
+
+// maxOutput is how much of a failed check's output is kept, in bytes.
+const maxOutput = 1500
+
+// maxOutputs is for how many iterations output is kept.
+const maxOutputs = 50
+
+// keepOutput keeps the end of what a failed check printed, where its summary stands.
+func (it *Iteration) keepOutput(d state.Check) {
+	delete(it.Output, d.Name)
+	if d.Passed || d.Output == "" {
+		return
+	}
+	text := strings.TrimRight(d.Output, "\n")
+	if from := len(text) - maxOutput; from > 0 {
+		text = strings.ToValidUTF8(text[from:], "")
+		if _, lines, found := strings.Cut(text, "\n"); found {
+			text = lines // whole ones
+		}
+	}
+	if it.Output == nil {
+		it.Output = map[string]string{}
+	}
+	it.Output[d.Name] = text
 }
 
 func (r *Run) end(e state.Event, d state.IterationEnd) {
@@ -157,6 +208,12 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 	if d.Total > 0 {
 		r.Done, r.Total = d.Done, d.Total
 	}
+	if d.TaskDone {
+		if r.done == nil {
+			r.done = map[string]bool{}
+		}
+		r.done[it.TaskID] = true
+	}
 	if d.TaskDone && e.Task != "" {
 		r.Notes = slices.DeleteFunc(r.Notes, func(n Note) bool { return n.Open == e.Task })
 	}
@@ -174,6 +231,24 @@ func (r *Run) Settle(alive bool) {
 			it.CutOff = !alive || r.End != nil
 		}
 	}
+}
+
+// Spent returns what each of the latest n iterations spent: the "cost" in US
+// dollars, or "tokens" if the agent reports no cost.
+func (r *Run) Spent(n int) (values []float64, of string) {
+	all := r.Iterations[max(len(r.Iterations)-n, 0):]
+	of = "tokens"
+	if slices.ContainsFunc(all, func(it Iteration) bool { return it.CostUSD > 0 }) {
+		of = "cost"
+	}
+	for i := range all {
+		v := float64(all[i].Usage.Total())
+		if of == "cost" {
+			v = all[i].CostUSD
+		}
+		values = append(values, v)
+	}
+	return values, of
 }
 
 // Counted is the number of iterations without the aborted ones, as the run's bounds count them.

@@ -44,6 +44,7 @@ type Run struct {
 	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
 
 	beside bool                  // iterations run side by side
+	done   map[string]bool       // tasks that an iteration of this run finished, and nobody has reopened
 	open   map[string]state.Tool // tool calls without an answer
 	spent  state.Usage           // of all calls that are over
 	calls  map[int]state.Usage   // of those that are not, by iteration
@@ -163,6 +164,7 @@ func (r *Run) reopened(e state.Event, d state.TaskChange) {
 		it.Edits = append(it.Edits, clip(taskIs(d), maxSentence))
 	} else if it != nil && d.State != state.TaskDone {
 		it.TaskDone = false
+		delete(r.done, it.TaskID)
 	}
 }
 
@@ -189,6 +191,7 @@ func (r *Run) check(e state.Event, d state.Check) {
 			it.Checks = map[string]bool{}
 		}
 		it.Checks[d.Name] = d.Passed
+		it.keepOutput(d)
 	}
 }
 
@@ -244,6 +247,9 @@ func (r *Run) called(e state.Event, it *Iteration) {
 	delete(r.tries, e.Iteration-maxBeside)
 	r.tries[e.Iteration] = it.Usage
 }
+
+// Finished returns how many tasks the iterations of this run have finished.
+func (r *Run) Finished() int { return len(r.done) }
 
 // drop clears the state of an agent call.
 func (r *Run) drop() { r.Tool, r.File, r.SubAgents, r.open = nil, "", nil, nil }

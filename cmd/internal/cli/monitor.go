@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +13,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/monitor"
+	"ralph/monitor/canvas"
 	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/state"
@@ -19,24 +21,30 @@ import (
 
 // newMonitorCmd returns ralph monitor.
 func newMonitorCmd(f *cmdline.Factory) *cobra.Command {
-	plain := false
+	plain, theme := false, ""
 	cmd := &cobra.Command{
 		Use: "monitor", Short: "Watch the run: live log, plan, API usage", Args: cmdline.NoArgs,
 		Example: "  ralph monitor\n  ralph monitor --plain | grep check",
-		RunE:    func(*cobra.Command, []string) error { return monitorRun(f, plain) },
+		RunE:    func(*cobra.Command, []string) error { return monitorRun(f, plain, theme) },
 	}
 	cmd.Flags().BoolVar(&plain, "plain", false, "Print a stream of lines instead of the screen.")
+	cmd.Flags().StringVar(&theme, "theme", "", "The colors, as a `NAME`: "+strings.Join(canvas.Themes(), ", ")+"; for all screens: "+
+		canvas.ThemeVariable+" in the environment.")
+	cmdline.CompleteValues(cmd, "theme", canvas.Themes())
 	return cmd
 }
 
-func monitorRun(f *cmdline.Factory, plain bool) error {
+func monitorRun(f *cmdline.Factory, plain bool, theme string) error {
+	if err := canvas.CheckTheme(theme); err != nil {
+		return cmdline.UsageError("--theme: %v", err)
+	}
 	dir, err := f.Project()
 	if err != nil {
 		return err
 	}
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
-	return watch(sig.Ctx, f, monitor.Options{Dir: dir, Plain: plain, Out: f.Out})
+	return watch(sig.Ctx, f, monitor.Options{Dir: dir, Plain: plain, Out: f.Out, Theme: theme})
 }
 
 // watch shows the run of a project on a screen.

@@ -200,6 +200,7 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		{[]string{"agent", "use", ""}, "mine"},
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"import", "--template", ""}, "api"},
+		{[]string{"monitor", "--theme", ""}, "dark"},
 	} {
 		if got := complete(t, w.Dir, test.typed...); !slices.Contains(got, test.want) {
 			t.Errorf("%q: %q, want %s", test.typed, got, test.want)

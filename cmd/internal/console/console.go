@@ -61,7 +61,7 @@ func New(f *cmdline.Factory, dir string, o Options) *Console {
 		c.json = cmdline.NewEncoder(f.Out)
 	}
 	if f.IsTerminal() && !o.Headless && os.Getenv("TERM") != "dumb" {
-		c.tty, c.color, c.watched = true, os.Getenv("NO_COLOR") == "", f.Watched
+		c.tty, c.color, c.watched = true, os.Getenv("NO_COLOR") == "" && os.Getenv("RALPH_THEME") != "none", f.Watched
 		c.width = f.Width
 	}
 	return c

@@ -71,3 +71,21 @@ func endText(b state.Bound, now time.Time, active bool) string {
 	}
 	return fmt.Sprintf("%s %.0f/%.0f", termtext.Line(b.Name), b.Have, b.Most)
 }
+
+// forecast says when the open tasks may be done if they take as long as those of this run so far.
+func forecast(m *view.Model, now time.Time) string {
+	const enough = 3 // tasks
+	done, open, took := m.Run.Finished(), m.Status.Task.Total-m.Status.Task.Done, now.Sub(m.Run.StartedAt)
+	if done < enough || open <= 0 || took <= 0 || m.Run.StartedAt.IsZero() {
+		return ""
+	}
+	return "done about " + ahead(now, took/time.Duration(done)*time.Duration(open))
+}
+
+// ahead says when something happens; in the far future only roughly.
+func ahead(now time.Time, left time.Duration) string {
+	if left > 14*24*time.Hour {
+		return "in more than two weeks"
+	}
+	return fmt.Sprintf("%s, in %s", view.Clock(now.Add(left), now), rough(left))
+}

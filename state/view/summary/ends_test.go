@@ -32,7 +32,7 @@ func TestEnds_ofAnAgentWithoutCost_orOfAnEndedRun_sayOnlyWhatIsTrue(t *testing.T
 }
 
 // What is still to come is nothing for a run that is over.
-func TestOf_endedRun_hasNoTimeLeft(t *testing.T) {
+func TestOf_endedRun_forecastsNothing(t *testing.T) {
 	now := time.Date(2026, 11, 20, 14, 30, 0, 0, time.UTC)
 	for _, status := range []string{state.StatusRunning, state.StatusCompleted, state.StatusHalted, state.StatusStopped} {
 		st := state.Status{RunID: "r", Status: status, StartedAt: now.Add(-time.Hour), Timestamp: now, Task: state.TaskStatus{Done: 3, Total: 9},
@@ -40,7 +40,7 @@ func TestOf_endedRun_hasNoTimeLeft(t *testing.T) {
 		m := &view.Model{Snapshot: view.Snapshot{Status: st, Alive: status == state.StatusRunning}.Settled()}
 		m.Run.StartedAt = st.StartedAt
 		v := Of(m, now)
-		if said := v.Ends[0].Text; strings.Contains(said, "left") != m.Alive {
+		if said := v.Ends[0].Text + v.Plan.Ahead; strings.Contains(said, "left") != m.Alive || strings.Contains(said, "about") {
 			t.Errorf("%s: %q", status, said)
 		}
 	}

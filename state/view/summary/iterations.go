@@ -23,6 +23,7 @@ type IterationRow struct {
 	Cost     string
 	Checks   string // a mark each: "✓✓✗"
 	Found    int    // how much there is to look at: findings, reviewers who object
+	Times    int    // how often it is there, with those before it that are the same; 0: once
 }
 
 // Row formats the iteration with this index. Call it only for visible rows: a run may
@@ -56,7 +57,7 @@ func outcomeOf(it *view.Iteration) string {
 	case it.Outcome == view.CompletedTurn && view.Trouble(it.Says) != "":
 		return view.Trouble(it.Says)
 	}
-	return strings.ReplaceAll(view.Unless(view.CompletedTurn, it.Outcome), "-", " ")
+	return cmp.Or(outcomeWords[it.Outcome], strings.ReplaceAll(view.Unless(view.CompletedTurn, it.Outcome), "-", " "))
 }
 
 // verdictsOf is what reviewers said; empty: none looked.
@@ -91,6 +92,37 @@ func iterationMark(it *view.Iteration) (string, Tone) {
 		return "·", Calm
 	}
 	return "✓", Good
+}
+
+// outcomeWords are the classes of agent calls in words. One that is not here reads well
+// without its hyphens.
+var outcomeWords = map[string]string{
+	"usage-limit":       "usage limit reached",
+	"spend-limit":       "spending limit reached",
+	"rate-limited":      "too many requests",
+	"overloaded":        "provider overloaded",
+	"server-error":      "provider error",
+	"network":           "no connection",
+	"auth":              "not logged in",
+	"disabled-by-admin": "switched off by an administrator",
+	"bad-model":         "model not available",
+	"bad-flag":          "command line refused",
+	"context-too-long":  "context too long",
+	"max-turns":         "agent's own limit of turns",
+	"max-budget":        "agent's own limit of cost",
+	"refusal":           "model refused",
+	"permission-denied": "tools denied",
+	"question-asked":    "asked a question",
+	"empty-output":      "empty answer",
+	"no-final-record":   "ended without a result",
+	"hang-silent":       "never answered",
+	"hang-after-result": "did not exit",
+	"timeout-with-work": "time was up",
+	"timeout-idle":      "silent for too long",
+	"repeating":         "repeated itself",
+	"killed-by-signal":  "agent killed",
+	"crash":             "agent crashed",
+	"stale-session":     "session gone",
 }
 
 // resultOf says what an iteration came to: the outcome, why the run did not simply
@@ -137,4 +169,19 @@ func found(it *view.Iteration) int {
 		}
 	}
 	return n
+}
+
+// RowOf is Row for an iteration and those before it that are the same, down to the one
+// with index last.
+func RowOf(m *view.Model, i, last int, now time.Time) IterationRow {
+	v := Row(m, i, now)
+	if last >= i {
+		return v
+	}
+	seconds, usd := 0.0, 0.0
+	for _, it := range m.Run.Iterations[last : i+1] {
+		seconds, usd = seconds+it.Seconds, usd+it.CostUSD
+	}
+	v.Times, v.Duration, v.Cost = i-last+1, view.Span(view.Seconds(seconds)), view.Dollars(usd)
+	return v
 }

@@ -45,7 +45,7 @@ type Summary struct {
 	Notes    []view.Note // newest last
 	Problems []string
 	Alive    bool
-	Over     bool // the run has ended
+	Over     bool // the run has ended: nothing is forecast
 	// Resumable is true if the run is paused, waits for more than its own bounds of an hour, or is about to pause.
 	Resumable bool
 }
@@ -79,6 +79,7 @@ type Plan struct {
 	Last        bool     // the run has ended, and worked on that; false: it is at work on Task, or Task is next
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 	Fleet       string   // who works for the fleet; empty: the run has none
+	Ahead       string   // when the open tasks may be done at the pace so far; empty: too little is known
 }
 
 // Breaker is the circuit breaker.
@@ -135,6 +136,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	if active {
 		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)
+		v.Plan.Ahead = forecast(m, now)
 	}
 	v.Over = known && !active
 	v.Ends = ends(m, now)

@@ -19,6 +19,7 @@ import (
 const (
 	maxRows  = 60
 	maxTasks = 80
+	maxBars  = 300
 	maxTitle = 160 // cells
 )
 
@@ -39,6 +40,7 @@ type runData struct {
 	MoreAsked int // questions and findings that are left out
 	Questions []question.Question
 	Review    []state.ReviewItem
+	Bars      []report.Bar
 	Uses      []report.Use
 	Verdicts  []string
 }
@@ -75,6 +77,9 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	d.More = len(s.tasks) - len(d.Tasks)
 	if s.report != nil && s.report.Run == d.Run {
 		d.Uses = s.report.Uses()
+		if d.Bars = s.report.Bars(); len(d.Bars) > maxBars {
+			d.Bars = nil // the report has it
+		}
 	}
 	return d
 }
