@@ -30,7 +30,10 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	os.Exit(world.Main(g))
+	remove := inMemory()
+	code := world.Main(g)
+	remove()
+	os.Exit(code)
 }
 
 // Run builds ralph's programs, which the packages under test share, and tests the packages

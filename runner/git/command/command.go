@@ -86,7 +86,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	switch {
 	case c.Stdin == "":
 	case mustFinish:
-		input, err := whole(c.Stdin)
+		input, err := whole(MetaDir(c.Dir), c.Stdin)
 		if err != nil {
 			return "", fmt.Errorf("run git: %w", err)
 		}
@@ -129,10 +129,10 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	return "", fmt.Errorf("run git: %w: %s", err, said)
 }
 
-// whole returns a nameless file with the text. Unlike a pipe, it ends where the text ends even if ralph is killed before
-// everything is written: a part of it would be carried out as if it were all.
-func whole(text string) (*os.File, error) {
-	f, err := os.CreateTemp("", "ralph-git-")
+// whole returns a nameless file in dir with the text. Unlike a pipe, it ends where the text ends even if ralph is killed
+// before everything is written: a part of it would be carried out as if it were all.
+func whole(dir, text string) (*os.File, error) {
+	f, err := os.CreateTemp(dir, "ralph-index-") // swept by the next index, should ralph be killed here
 	if err != nil {
 		return nil, err
 	}
