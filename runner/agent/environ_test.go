@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mine is a user's own agent whose key does not look like a secret.
+// mine is an agent whose keys no other agent has.
 func mine() Spec {
-	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: Variables{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
+	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: Variables{Set: []string{"MY_TOKEN=set"}}}
 }
 
 type filterCase struct {
@@ -55,7 +55,6 @@ func filterCases() []filterCase {
 		{"", "ANTHROPIC_API_KEY", "claude"},
 		{"", "ANTHROPIC_CUSTOM_HEADERS", "claude"},
 		{"", "OPENAI_API_KEY", "codex"},
-		{"", "MY_LOGIN_NAME", "mine"},
 		{"!GITHUB_TOKEN", "GITHUB_TOKEN", "claude codex mine checks"},
 		{"!GITHUB_TOKEN", "NPM_TOKEN", ""},
 		{"!GITHUB_*", "GITHUB_TOKEN", "claude codex mine checks"},
@@ -67,7 +66,6 @@ func filterCases() []filterCase {
 		{"KUBECONFIG", "KUBECONFIG", ""},
 		{"ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", ""},
 		{"!*", "AWS_SECRET_ACCESS_KEY", "claude codex mine checks"},
-		{"!*", "MY_LOGIN_NAME", "claude codex mine checks"},
 		{"*", "PATH", "claude codex mine checks"}, // without it nothing runs
 		{"* !LANG", "TERM", ""},
 	}
@@ -75,7 +73,7 @@ func filterCases() []filterCase {
 
 func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 	for _, test := range filterCases() {
-		f := EnvFilter{Custom: []Spec{mine()}, Exclude: strings.Fields(test.exclude)}
+		f := EnvFilter{Exclude: strings.Fields(test.exclude)}
 		env := []string{test.name}
 		if !strings.Contains(test.name, "=") {
 			env[0] += "=a=b"

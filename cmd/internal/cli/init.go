@@ -212,20 +212,12 @@ func (o *initOptions) firstAgent(cfg *config.Config) string {
 	if cfg.Source("AGENT").Kind != config.SourceDefault {
 		return cfg.Agent
 	}
-	return append(installed(cfg), "")[0]
-}
-
-// initKnown are the names of all agents.
-func initKnown(cfg *config.Config) (names []string) {
-	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
-		names = append(names, spec.Name)
-	}
-	return names
+	return append(installed(), "")[0]
 }
 
 // installed are the agents whose program is on PATH.
-func installed(cfg *config.Config) (names []string) {
-	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
+func installed() (names []string) {
+	for _, spec := range agent.Specs() {
 		if _, err := exec.LookPath(spec.Bin); err == nil {
 			names = append(names, spec.Name)
 		}
@@ -299,13 +291,13 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) erro
 	if len(a.Detected) > 0 {
 		command += " (empty: what ralph detects in each folder)"
 	}
-	known := initKnown(cfg)
+	known := agent.Names()
 	ask("Project name", &a.Name, func(string) bool { return true })
 	ask(command, &a.Test, nil)
 	ask("Build command", &a.Build, nil)
 	ask(fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)",
-		cmp.Or(strings.Join(installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
-	spec, unknown := agent.Find(a.agent, cfg.Agents()...)
+		cmp.Or(strings.Join(installed(), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
+	spec, unknown := agent.Find(a.agent)
 	if unknown == nil && spec.Bin == "" && cfg.AgentCmd == "" {
 		ask("Command line of your agent: "+spec.About, &a.command, func(line string) bool { return line != "" })
 	}

@@ -36,7 +36,6 @@ func (s Source) String() string {
 type Config struct {
 	Options
 
-	agents  []listed[ownAgent]
 	checks  []listed[gate.Check]
 	hooks   []listed[hookRow]
 	judges  []listed[roles.Reviewer]
