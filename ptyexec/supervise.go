@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -194,4 +196,121 @@ func (s *supervisor) guardDied() error {
 			s.child.name, left, giveUpAfter)
 	}
 	return nil
+}
+
+// clocks are the three bounds of a child's life. They are safe for concurrent use.
+// Times are durations since the start.
+type clocks struct {
+	total, idle, grace time.Duration
+
+	started     time.Time
+	printed     atomic.Int64  // when the latest output came
+	reading     atomic.Bool   // the latest output is being read; more may wait behind it
+	silentUntil atomic.Int64  // until when the child may be silent
+	final       atomic.Int64  // when the final record came; 0: not yet
+	changed     chan struct{} // gets a value when final changes
+}
+
+func newClocks(c Command) *clocks {
+	return &clocks{
+		total: c.Timeout, idle: c.IdleTimeout, grace: c.FinalGrace,
+		started: time.Now(),
+		changed: make(chan struct{}, 1),
+	}
+}
+
+// whileReading runs read, which takes in what the child has just printed. The child does not count as silent
+// until read returns.
+func (c *clocks) whileReading(read func()) {
+	c.reading.Store(true)
+	read()
+	c.printed.Store(int64(time.Since(c.started)))
+	c.reading.Store(false)
+}
+
+// extendIdle asks more how long the child may stay silent. If that is more than zero, it extends the
+// idle clock and returns true.
+func (c *clocks) extendIdle(more func(silent time.Duration) time.Duration) bool {
+	now := time.Since(c.started)
+	left := more(now - time.Duration(c.printed.Load()))
+	c.silentUntil.Store(int64(now + left))
+	return left > 0
+}
+
+// setFinal starts the grace if it is not running, or stops it.
+func (c *clocks) setFinal(final bool) {
+	switch was := c.final.Load(); {
+	case final && was == 0:
+		c.final.Store(max(1, int64(time.Since(c.started))))
+	case !final && was != 0:
+		c.final.Store(0)
+	default:
+		return
+	}
+	select {
+	case c.changed <- struct{}{}:
+	default:
+	}
+}
+
+// next returns the clock that runs out first and the time left on it, zero or less
+// once it has run out. The cause is empty if no clock runs.
+func (c *clocks) next() (cause Cause, left time.Duration) {
+	now := time.Since(c.started)
+	earlier := func(name Cause, bound time.Duration, since int64) {
+		d := time.Duration(since) + bound - now
+		if bound > 0 && (cause == "" || d < left) {
+			cause, left = name, d
+		}
+	}
+	earlier(CauseTimeout, c.total, 0)
+	printed := int64(now)
+	if !c.reading.Load() { // asked first: what has been read is in printed then
+		printed = c.printed.Load()
+	}
+	earlier(CauseIdle, c.idle, max(printed, c.silentUntil.Load()-int64(c.idle)))
+	if f := c.final.Load(); f != 0 {
+		earlier(CauseFinal, c.grace, f)
+	}
+	return cause, left
+}
+
+// works has a *work for each command and each call of Working that is not over.
+var works sync.Map
+
+// work is something that this process waits for.
+type work struct {
+	began  time.Time
+	bound  time.Duration // how long it may take to end
+	ending atomic.Bool
+}
+
+// endBound is how long a command may take to end after its grace, with what runs after it.
+const endBound = 20 * time.Second
+
+func begin(bound time.Duration) (w *work, done func()) {
+	w = &work{began: time.Now(), bound: bound}
+	works.Store(w, true)
+	return w, func() { works.Delete(w) }
+}
+
+// Working lets Busy know of other work that ends within a bound, such as a git command, until done is called.
+func Working(bound time.Duration) (done func()) {
+	w, done := begin(bound)
+	w.ending.Store(true)
+	return done
+}
+
+// Busy reports whether a command is still ending, or was started after the process was asked to end.
+func Busy(asked time.Time) (busy bool) {
+	works.Range(func(key, _ any) bool {
+		w := key.(*work)
+		since := asked
+		if w.began.After(asked) {
+			since = w.began
+		}
+		busy = (since != asked || w.ending.Load()) && time.Since(since) < w.bound
+		return !busy
+	})
+	return busy
 }

@@ -1,5 +1,8 @@
 package agent
 
+// This file builds the arguments of an agent CLI, and the entries of its list
+// of allowed tools.
+
 import (
 	"errors"
 	"fmt"
@@ -9,6 +12,205 @@ import (
 
 	"ralph/ptyexec"
 )
+
+// PromptBy is how a CLI takes its prompt.
+type PromptBy string
+
+// The ways to pass a prompt. Standard input keeps it out of the process list and
+// has no size limit.
+const (
+	PromptStdin PromptBy = "stdin"
+	PromptArg   PromptBy = "arg"
+	PromptFile  PromptBy = "file" // the path of a file
+)
+
+// The permission modes of an ArgvCall.
+const (
+	PermitAllowedTools = "allowed-tools"
+	PermitBypass       = "bypass"
+	PermitReadOnly     = "read-only" // of a reviewer
+)
+
+// Placeholders in Template.Args. The first four stand alone and are replaced by
+// arguments, or by nothing if the call does not need them. Prompt and PromptPath
+// may be a part of an argument.
+const (
+	argResume      = "{resume}"
+	argPermissions = "{permissions}"
+	argModel       = "{model}"
+	argSettings    = "{settings}"
+	argPrompt      = "{prompt}" // without it, a prompt by argument comes last
+	argPromptPath  = "{prompt_file}"
+)
+
+// argValue is the placeholder for the value in the other lists of a Template.
+const argValue = "{}"
+
+// Template has the arguments of a CLI. A nil list means that the CLI has no such
+// option.
+type Template struct {
+	Args        []string `json:"args,omitempty"` // all arguments, with placeholders
+	PromptBy    PromptBy `json:"prompt_by,omitempty"`
+	ResumeArgs  []string `json:"resume_args,omitempty"`
+	ModelArgs   []string `json:"model_args,omitempty"`
+	AllowedArgs []string `json:"allowed_args,omitempty"` // permission mode "allowed-tools", before the entries
+	// ContainedArgs replace AllowedArgs in a sandbox of ralph: the CLI's own sandbox
+	// cannot be set up within another. nil: AllowedArgs.
+	ContainedArgs []string `json:"contained_args,omitempty"`
+	AllowedItem   []string `json:"allowed_item,omitempty"` // once per entry
+	BypassArgs    []string `json:"bypass_args,omitempty"`  // permission mode "bypass"
+	// SettingsArgs add settings of Claude Code's form to the user's, for one call.
+	SettingsArgs []string `json:"settings_args,omitempty"`
+	// ReadOnlyArgs keep the CLI from changing files. nil: it cannot be kept from it.
+	ReadOnlyArgs []string          `json:"read_only_args,omitempty"`
+	VersionArgs  []string          `json:"version_args,omitempty"` // print the version and exit
+	ModelsArgs   []string          `json:"models_args,omitempty"`  // print the names of its models, without a call
+	Models       []string          `json:"models,omitempty"`       // names in its documentation
+	LoginArgs    []string          `json:"login_args,omitempty"`   // end with 0 if it is logged in, without a call
+	LoginFile    string            `json:"login_file,omitempty"`   // in the home folder, there once it is logged in
+	Tools        map[string]string `json:"tools,omitempty"`        // Claude Code's names -> its own; "Bash" is the shell
+	ShellEntry   string            `json:"shell_entry,omitempty"`  // an entry for the prefix %s of a shell command
+}
+
+// ArgvCall has the values for the arguments of one call.
+type ArgvCall struct {
+	Prompt         string
+	PromptFile     string   // path of a file with Prompt; empty: its placeholder stays
+	Model          string   // empty: the agent's own default
+	Session        string   // to resume; empty: a fresh context
+	Settings       string   // JSON; empty: none
+	PermissionMode string   // PermitAllowedTools or PermitBypass; empty: the agent's own default
+	AllowedTools   []string // entries in Claude Code's syntax or in the agent's own
+	Contained      bool     // the call runs in a sandbox of ralph
+}
+
+// Build returns the arguments of a call, without the program.
+func (t Template) Build(c ArgvCall) []string {
+	var args []string
+	for _, a := range t.Args {
+		switch a {
+		case argResume:
+			args = appendValue(args, t.ResumeArgs, c.Session)
+		case argModel:
+			args = appendValue(args, t.ModelArgs, c.Model)
+		case argSettings:
+			args = appendValue(args, t.SettingsArgs, c.Settings)
+		case argPermissions:
+			args = append(args, t.permissions(c)...)
+		default:
+			args = append(args, a)
+		}
+	}
+	switch {
+	case t.PromptBy == PromptArg:
+		prompt := c.Prompt
+		if strings.HasPrefix(prompt, "-") {
+			prompt = "\n" + prompt // or the CLI takes it for an option
+		}
+		if !containsPlaceholder(t.Args, argPrompt) {
+			args = append(args, argPrompt)
+		}
+		return replaceAll(args, argPrompt, prompt)
+	case t.PromptBy == PromptFile && c.PromptFile != "":
+		return replaceAll(args, argPromptPath, c.PromptFile)
+	}
+	return args
+}
+
+// Advice tells the user how to let the agent make a tool call that it refused.
+func (t Template) Advice(agent, tool, arg string) string {
+	if len(t.AllowedItem) == 0 {
+		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", agent, PermitBypass)
+	}
+	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
+}
+
+// claudeReadOnly are the arguments that leave Claude Code only the tools that read. Settings
+// of the user may allow others: those are refused by name.
+func claudeReadOnly() []string {
+	return []string{"--permission-mode", "default", "--allowedTools", "Read", "Glob", "Grep",
+		"--disallowedTools", "Write", "Edit", "MultiEdit", "NotebookEdit", shellTool}
+}
+
+// AsksUser reports whether a tool of this name asks the user a question. That of an MCP server has the
+// server's name before it: mcp__SERVER__ask_user.
+func AsksUser(tool string) bool {
+	tool = strings.ToLower(tool)
+	return strings.HasSuffix(tool, "__ask_user") ||
+		slices.Contains([]string{"askuserquestion", "ask_user_question", "ask_user", "question"}, tool)
+}
+
+// geminiTools translates the names of tools to those of Gemini CLI and of its
+// forks, which call some of them differently.
+func geminiTools(edit, todo, search string) map[string]string {
+	return map[string]string{"Bash": "run_shell_command", "Write": "write_file", "Read": "read_file", "Edit": edit,
+		"Glob": "glob", "Grep": "grep_search", "TodoWrite": todo, "WebFetch": "web_fetch", "WebSearch": search}
+}
+
+// TakesModel reports whether a call can name this model.
+func (t Template) TakesModel(model string) bool {
+	return len(t.ModelArgs) > 0 && !strings.HasPrefix(model, "-")
+}
+
+// containsPlaceholder reports whether any argument holds the placeholder.
+func containsPlaceholder(args []string, placeholder string) bool {
+	return slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, placeholder) })
+}
+
+func replaceAll(args []string, placeholder, value string) []string {
+	for i, a := range args {
+		args[i] = strings.ReplaceAll(a, placeholder, value)
+	}
+	return args
+}
+
+// appendValue appends template with the value filled in, if there is a value.
+func appendValue(args, template []string, value string) []string {
+	if value == "" || strings.HasPrefix(value, "-") { // it would be an option, not a session or a model
+		return args
+	}
+	return append(args, replaceAll(slices.Clone(template), argValue, value)...)
+}
+
+func (t Template) permissions(c ArgvCall) []string {
+	switch c.PermissionMode {
+	case PermitBypass:
+		return t.BypassArgs
+	case PermitReadOnly:
+		if c.Contained && t.ContainedArgs != nil {
+			return t.ContainedArgs // its own sandbox does not work there
+		}
+		return t.ReadOnlyArgs
+	case PermitAllowedTools:
+		args := slices.Clone(t.AllowedArgs)
+		if c.Contained && t.ContainedArgs != nil {
+			args = slices.Clone(t.ContainedArgs)
+		}
+		if len(c.AllowedTools) == 0 && len(t.AllowedItem) > 0 && t.AllowedItem[0] == argValue {
+			return args[:max(0, len(args)-1)] // an option with an empty list would swallow the next argument
+		}
+		for _, entry := range c.AllowedTools {
+			args = appendValue(args, t.AllowedItem, t.entry(entry))
+		}
+		return args
+	}
+	return nil
+}
+
+// entry translates an allow entry from Claude Code's syntax to the CLI's.
+func (t Template) entry(e string) string {
+	e = strings.TrimSpace(e)
+	name, arg, _ := strings.Cut(e, "(")
+	own, known := t.Tools[name]
+	if !known {
+		return e
+	}
+	prefix := strings.TrimSpace(strings.TrimRight(strings.TrimSuffix(arg, ")"), ":* "))
+	if name != shellTool || prefix == "" {
+		return own
+	}
+	return fmt.Sprintf(t.ShellEntry, prefix)
+}
 
 // Request describes one call to an agent.
 type Request struct {

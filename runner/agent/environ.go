@@ -1,6 +1,6 @@
 package agent
 
-// The files environ*.go decide which environment variables the agent and the checks get:
+// This file decides which environment variables the agent and the checks get:
 // keys must not reach a program that does not need them.
 
 import (
@@ -10,6 +10,7 @@ import (
 	"sync"
 
 	"ralph/logs"
+	"ralph/state/option"
 )
 
 // Variables has the variables that an agent needs, and those that ralph sets for it.
@@ -275,4 +276,19 @@ func matches(patterns []string, name string) bool {
 		prefix, wild := strings.CutSuffix(p, "*")
 		return p == name || wild && strings.HasPrefix(name, prefix)
 	})
+}
+
+// EnvExclusion is what a user can say about variables.
+type EnvExclusion struct {
+	EnvExclude []string // Filter.Exclude
+}
+
+// Options returns the rows of the option table that fill e.
+func (e *EnvExclusion) Options() []option.Row {
+	return []option.Row{{
+		Group: "Environment", Key: "ENV_EXCLUDE", YAML: "env.exclude",
+		Kind: option.Env, Valid: validEnvEntry, Trust: true, Field: &e.EnvExclude,
+		Help: "Environment variables to withhold from agents and checks, or to pass on if they start with !; " +
+			"applies after the built-in rules, and the last match decides.",
+	}}
 }

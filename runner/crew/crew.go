@@ -16,7 +16,9 @@ import (
 	"strings"
 	"time"
 
+	"ralph/runner/carrier"
 	"ralph/runner/ledger"
+	"ralph/runner/reviewers"
 	"ralph/runner/slots"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -253,4 +255,87 @@ func (b *jobs) message(a turn.Assignment) string {
 	}
 	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n",
 		strings.TrimSpace(b.prefix(a.Task)+" "+title), a.Origin.Run, a.Origin.Iteration, a.Task.ID)
+}
+
+// Job is one thing to do for a task: a turn of its developer, or a phase of its review.
+type Job struct {
+	Task   task.Task
+	Record *ledger.Record   // of the task
+	Review *reviewers.Phase // nil: its developer works on it
+	Origin state.Origin     // of its events
+	Since  time.Time
+
+	Tool string // that the agent called last
+	Host string // the machine that the turn is on, as its events say
+	Skip bool   // a person has skipped the task
+
+	Ctx        context.Context // ends with the job
+	Worker     *turn.Worker    // that carries out the job; nil: it ended before it got one
+	Assignment turn.Assignment // its Dir is the project's folder in the job's workspace
+
+	slot    *slots.Slot     // nil in the checkout
+	way     carrier.Carrier // to the machine of its turn
+	away    bool            // it is another machine
+	marked  bool            // see slots.Slot.Mark
+	queued  bool            // its work waits for the merge queue
+	message string
+	cancel  context.CancelCauseFunc
+	work    slots.Work
+	landing chan landing
+	// unchecked is true when no turn has checked the work as it is.
+	unchecked bool
+}
+
+// BesideRule is what has to be respected.
+type BesideRule struct {
+	// Busy holds the ids of the tasks that are worked on, or wait to land.
+	Busy map[string]bool
+	// Any lets tasks run side by side that the plan says nothing about.
+	Any bool
+	// Skip leaves a task out for now: it was put aside or put off, or waits; nil: none.
+	Skip func(task.Task) bool
+}
+
+// Next is the task that may start beside those that are busy. While nothing is busy, everything
+// may that comes next in the plan.
+func (r BesideRule) Next(list task.List) (task.Task, bool) {
+	order := r.Any || slices.ContainsFunc(list.Tasks, func(t task.Task) bool { return len(t.DependsOn) > 0 })
+	free := func(t task.Task) bool { return t.Parallel || order }
+	list.Tasks = slices.Clone(list.Tasks)
+	wall := false // an open task stands above that nothing may pass
+	for i, t := range list.Tasks {
+		if !t.Pending() || !t.Required() {
+			continue
+		}
+		busy := r.Busy[t.ID]
+		if busy && !free(t) {
+			return task.Task{}, false
+		}
+		if busy || wall || len(r.Busy) > 0 && !free(t) || r.Skip != nil && r.Skip(t) {
+			list.Tasks[i].State = task.Blocked
+		}
+		wall = wall || !free(t) && len(r.Busy) > 0
+	}
+	t, ok := list.Next()
+	if !ok {
+		return task.Task{}, false
+	}
+	return list.Find(t.ID)
+}
+
+// Silent reports whether the plan has several open tasks and says of none that it may run beside another.
+func Silent(list task.List) bool {
+	open := 0
+	for _, t := range list.Tasks {
+		if len(t.DependsOn) > 0 {
+			return false
+		}
+		if t.Pending() && t.Required() {
+			if t.Parallel {
+				return false
+			}
+			open++
+		}
+	}
+	return open > 1
 }

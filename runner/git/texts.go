@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
+	"strings"
+	"sync"
 
 	"ralph/runner/git/command"
 	"ralph/state/projectfs"
@@ -83,4 +86,119 @@ func (c Change) Large(dir string) []string {
 		info, err := os.Lstat(filepath.Join(root, filepath.FromSlash(file)))
 		return err != nil || !info.Mode().IsRegular() || info.Size() <= maxText
 	})
+}
+
+// ChangedFile is a changed text file before and after. A renamed file is two: one that no longer exists and one that
+// did not exist before.
+type ChangedFile struct {
+	Path            string // slash-separated, relative to the root of the repository, or to the project
+	Before, After   string // empty if the file does not exist
+	Existed, Exists bool   // before, after
+}
+
+// HiddenFile is a file that git does not show.
+type HiddenFile struct {
+	File  string // slash-separated, relative to the root of the repository; of a folder that is not tracked: with a slash at the end
+	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
+	Rule  string // the rule, such as "*_test.go"
+	Place string // the file with the rule
+	// Untracked is true for what was never committed.
+	Untracked bool
+}
+
+// Lost is something that the repository had and does not have any more.
+type Lost struct {
+	What string `json:"what"` // one of the constants below
+	// Name is that of the branch, tag or worktree; of commits: the branch that had them.
+	Name string `json:"name,omitempty"`
+	OID  string `json:"oid,omitempty"`  // the object that brings it back
+	Text string `json:"text,omitempty"` // what is gone, with the command that brings it back
+	// Gone is true for commits whose branch is gone, too.
+	Gone bool `json:"gone,omitempty"`
+	// Harmless is true if nothing but a name is gone.
+	Harmless bool     `json:"harmless,omitempty"`
+	Commits  []string `json:"commits,omitempty"` // that are on no branch any more
+}
+
+// What can be lost.
+const (
+	LostCommits  = "commits"
+	LostBranch   = "branch"
+	LostTag      = "tag"
+	LostStash    = "stash"
+	LostWorktree = "worktree"
+	// LostCrossed are stash entries that two turns exchanged. A person has to say that nothing is missing.
+	LostCrossed = "crossed"
+)
+
+// Discarded returns the files among files that were dirty before and whose content is gone: it was neither committed
+// nor moved. c is the change from before to after; after must be current.
+func (c Change) Discarded(before, after Snapshot, files []string) []string {
+	if !before.Repo || !after.Repo {
+		return nil
+	}
+	var gone []string
+	s := signer{root: after.root}
+	for _, path := range files {
+		was, dirty := before.signature(path)
+		if !dirty || was == (signature{}) || strings.HasSuffix(path, "/") {
+			continue
+		}
+		is, dirty := after.signature(path)
+		if !dirty { // clean, committed, ignored or gone
+			is = s.sign(entry{path: path}, true).signature
+		}
+		switch {
+		case is == was, dirty && is != signature{}: // unchanged, or edited
+		case is != signature{} && c.HeadMoved && (c.Count > len(c.Files) || slices.Contains(c.Files, path)): // edited and committed
+		case after.has(was): // moved
+		default:
+			gone = append(gone, path)
+		}
+	}
+	slices.Sort(gone)
+	return gone
+}
+
+// has reports whether a dirty file has this signature.
+func (s Snapshot) has(sig signature) bool {
+	for _, other := range s.files {
+		if other == sig {
+			return true
+		}
+	}
+	return false
+}
+
+// block matches a conflict as git leaves it in a file.
+var block = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?ms)^<<<<<<< [^\n]+\n(.*?)^(?:\|\|\|\|\|\|\| ?[^\n]*\n.*?^)?=======\r?\n(.*?)^>>>>>>> ([^\s-]\S*)[^\n]*$`)
+})
+
+// Conflicts returns the files in which a change left the markers of a conflict. A file can also be about such markers.
+// So one of the sides has to be what the file said before, or what it says in the commit that the last marker names. A
+// file that had markers before does not count.
+func Conflicts(ctx context.Context, dir string, texts []Text) (files []string) {
+	root, _ := Root(dir)
+	for _, t := range texts {
+		if !t.Exists || !strings.Contains(t.After, "\n>>>>>>> ") || block().MatchString(t.Before) {
+			continue
+		}
+		for _, m := range block().FindAllStringSubmatch(t.After, -1) {
+			theirs := func() string {
+				text, _ := command.Run(ctx, root, "cat-file", "blob", m[3]+":"+t.Path) // a label that names no commit
+				return text
+			}
+			if within(m[1], t.Before) || within(m[2], t.Before) || within(m[2], theirs()) {
+				files = append(files, t.Path)
+				break
+			}
+		}
+	}
+	return files
+}
+
+// within reports whether a text has these lines, in a row.
+func within(lines, text string) bool {
+	return strings.TrimSpace(lines) != "" && strings.Contains("\n"+text, "\n"+lines)
 }

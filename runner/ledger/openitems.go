@@ -1,6 +1,6 @@
 package ledger
 
-// The files openitems*.go keep what a person has to accept or repair before a run counts
+// This file keeps what a person has to accept or repair before a run counts
 // as complete.
 
 import (
@@ -11,6 +11,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
@@ -271,4 +272,115 @@ func (b *OpenItems) ofChecks(add func(name, show, format string, args ...any), c
 	for _, line := range report.NewRed() {
 		add(rules.ItemNewRed, "ralph check", "%s", line)
 	}
+}
+
+// disguised says which checks passed although their own report names failed tests:
+// something swallows the exit code. A check that did so at the baseline already is
+// meant that way.
+func disguised(r gate.Report, b *gate.Baseline) (lines []string) {
+	for _, x := range r.Results {
+		var e gate.Entry
+		if b != nil {
+			e = b.Checks[x.Name]
+		}
+		if !x.Passed || x.Tests.Failed == 0 || e.Passed && len(e.Failed) > 0 {
+			continue
+		}
+		if names := x.Tests.StillFailed(); len(names) > 0 {
+			lines = append(lines, fmt.Sprintf("check %s: its exit code is 0, but its report names failed tests: %s",
+				x.Name, termtext.Some(names, 5)))
+		}
+	}
+	return lines
+}
+
+// goals is the plan that the work is measured by: as it was when the run began, with
+// what people changed between turns, and with what a task asked to change. The agent's
+// other edits are not in it.
+type goals struct {
+	known bool
+	tasks []task.Task
+	last  []task.Task // the plan as the latest turn left it
+}
+
+// follow takes over what happened since the latest turn, and what this one may change.
+func (g *goals) follow(res turn.Result) {
+	before, left := res.Work.Before, res.Work.AsAgentLeft
+	if before.Usable() {
+		if g.known && g.last != nil {
+			g.tasks = task.Merge(g.tasks, g.last, before.List.Tasks, same)
+		} else if !g.known {
+			g.tasks = slices.Clone(before.List.Tasks)
+		}
+		g.known = true
+	}
+	g.last = nil // who changes a plan that cannot be read is not known
+	if !left.Usable() {
+		return
+	}
+	g.last = left.List.Tasks
+	if audit.AsksForPlan(audit.TextOf(res.Task)) && before.Usable() {
+		g.tasks = task.Merge(g.tasks, before.List.Tasks, left.List.Tasks, same)
+	}
+	g.tasks = audit.Judged(g.tasks, res.Proof.After.List.Tasks) // what is done may move to an archive
+}
+
+// same reports whether two versions of a task ask for the same.
+func same(a, b task.Task) bool {
+	return a.Title == b.Title && a.Description == b.Description && slices.Equal(a.Criteria, b.Criteria) &&
+		a.Optional == b.Optional
+}
+
+// openitemsUndone is the name of an item about a done task of whose work nothing is left.
+const openitemsUndone = "work_undone"
+
+// earned is which turns of this process earned their ticks.
+type earned struct {
+	run    string
+	by     map[string][]int // iterations, by the id of the task
+	proven map[string]bool  // tasks whose tests became green: those say whether the work is there
+	less   int              // the latest iteration whose task asked for something to go
+}
+
+func (e *earned) follow(res turn.Result) {
+	if e.by == nil {
+		e.by, e.proven = map[string][]int{}, map[string]bool{}
+	}
+	e.run = res.Origin.Run
+	n := res.Origin.Iteration
+	credit := func(id string) {
+		if !slices.Contains(e.by[id], n) {
+			e.by[id] = append(e.by[id], n)
+		}
+	}
+	if res.Proof.Worked && res.Work.Change.Progress() && !res.Proof.OnlyTicks {
+		credit(res.Task.ID)
+	}
+	for _, l := range res.Proof.Links {
+		credit(l.Task)
+		e.proven[l.Task] = e.proven[l.Task] || l.By == audit.ByTests
+	}
+	if audit.AsksForLess(audit.TextOf(res.Task)) {
+		e.less = n
+	}
+}
+
+// undone has an item for each done task whose work was taken back, unless a later task may have asked for that.
+func (e *earned) undone(tasks []task.Task, iterations []int) (items []state.ReviewItem) {
+	for _, t := range tasks {
+		turns := e.by[t.ID]
+		left := func(n int) bool { return !slices.Contains(iterations, n) }
+		if !t.Done() || len(turns) == 0 || e.proven[t.ID] || e.less > slices.Max(turns) || slices.ContainsFunc(turns, left) ||
+			audit.AsksForNoChange(audit.TextOf(t)) {
+			continue
+		}
+		var names []string
+		for _, n := range turns {
+			names = append(names, strconv.Itoa(n))
+		}
+		items = append(items, state.ReviewItem{Name: openitemsUndone, Task: t.ID, Show: fmt.Sprintf("ralph diff %d --run %s", turns[0], e.run),
+			Text: fmt.Sprintf("the task %q is ticked, but nothing is left of its work (iteration %s): a later iteration took it back",
+				t.Title, termtext.Some(names, 5))})
+	}
+	return items
 }

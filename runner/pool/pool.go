@@ -7,9 +7,13 @@ import (
 	"time"
 
 	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
 	"ralph/runner/hooks"
 	"ralph/runner/rules/pace"
 	"ralph/runner/task"
+	"ralph/runner/turn"
+	"ralph/state"
+	"ralph/state/option"
 )
 
 // Agent is a row of the agent table with the user's own program for it.
@@ -155,4 +159,89 @@ func (o CallOptions) Responder(find func(name string) (Agent, error)) hooks.Resp
 		},
 		Agent: o.Agent, Model: o.Model, AllowedTools: o.AllowedTools, PermissionMode: o.PermissionMode,
 	}
+}
+
+const (
+	// LimitMargin is added to a reset time: vendors' clocks are not ours.
+	LimitMargin = 5 * time.Second
+	// limitPause is the shortest time between two calls that meet a limit.
+	limitPause = time.Minute
+	// limitUnknown is the first wait when no reset time was given.
+	limitUnknown = 15 * time.Minute
+)
+
+// Met records a usage limit that a call of an agent met. limits is the number of such calls in a row.
+func (p *Pool) Met(name string, o agent.Outcome, limits int, now time.Time) {
+	if _, met := p.Limits[name]; !met { // the refusals so far were those of another agent
+		limits = 1
+	}
+	p.Limits[name] = LimitEnd(o, limits, now)
+}
+
+// LimitEnd is when to try again: the reset plus a margin, and never less than
+// a minute after a try that was refused again. Without a reset time the waits
+// grow from a quarter of an hour to an hour.
+func LimitEnd(o agent.Outcome, limits int, now time.Time) time.Time {
+	if o.ResetsAt.IsZero() {
+		return now.Add(min(limitUnknown*time.Duration(max(limits, 1)), time.Hour))
+	}
+	until := o.ResetsAt.Add(LimitMargin)
+	least := now.Add(LimitMargin)
+	if limits > 1 {
+		least = now.Add(min(limitPause<<min(limits-2, 5), 30*time.Minute))
+	}
+	if until.Before(least) {
+		return least
+	}
+	return until
+}
+
+// Continuity is what a user can say about sessions.
+type Continuity struct {
+	Continue      bool // resume ralph's own agent session
+	SessionExpiry time.Duration
+}
+
+// Options returns the rows of the option table that fill c.
+func (c *Continuity) Options() []option.Row {
+	return []option.Row{{
+		Group: "Session", Key: "SESSION_CONTINUITY", Aliases: []string{"CLAUDE_USE_CONTINUE"},
+		Flag: "continue", NoFlag: "no-continue", YAML: "session.continue",
+		Kind: option.Bool, Default: "false", Field: &c.Continue,
+		Help: "Resume the agent session of the last iteration instead of starting with fresh context.",
+	}, {
+		Group: "Session", Key: "SESSION_EXPIRY_HOURS", Flag: "session-expiry", Arg: "H", YAML: "session.expiry",
+		Kind: option.Hours, Default: "24", Min: "1", Max: "8760", Field: &c.SessionExpiry,
+		Help: "Hours after which a session is no longer resumed.",
+	}}
+}
+
+// SessionAfter is the session after a turn; changed is false when it stays the same.
+func SessionAfter(s state.Session, res turn.Result) (next state.Session, changed bool) {
+	now, class, of := time.Now(), res.Call.Outcome.Class, res.Call.Session
+	switch {
+	case class == ending.StaleSession || class == ending.ContextTooLong || class == ending.Repeating:
+		return state.Session{Agent: res.Agent, ResetAt: now, ResetReason: string(class)}, true
+	case of.ID == "":
+		return s, false
+	case res.Failed() && class != ending.TimeoutWithWork:
+		if of.ID != s.SessionID {
+			return s, false
+		}
+		s.Counted = of.Counted // or the next call would count it again
+		return s, true
+	case s.SessionID != of.ID:
+		s = state.Session{Agent: res.Agent, SessionID: of.ID, CreatedAt: now}
+	}
+	s.LastUsed, s.Counted = now, of.Counted
+	return s, true
+}
+
+// Resumable is the session for the next call of an agent, zero for a fresh start. Only
+// sessions that ralph itself began are ever resumed.
+func (c *Continuity) Resumable(s state.Session, agent string) turn.Session {
+	if !c.Continue || s.Agent != agent || time.Since(s.LastUsed) > c.SessionExpiry {
+		return turn.Session{}
+	}
+	return turn.Session{ID: s.SessionID, Counted: s.Counted}
 }

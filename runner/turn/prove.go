@@ -5,13 +5,16 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync"
 	"time"
 
 	"ralph/runner/agent/ending"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/sandbox"
+	"ralph/runner/sandbox/gitkeep"
 	"ralph/runner/task/store"
 	"ralph/runner/turn/protect"
 	"ralph/runner/turn/stop"
@@ -180,4 +183,94 @@ func (t *turn) tellCheckFindings(lines []string) {
 		}
 	}
 	t.checks.Findings = lines
+}
+
+// stepPayload is the start, or the end, of one run of a check.
+func stepPayload(s gate.Step) state.Payload {
+	run := ""
+	switch {
+	case s.Again:
+		run = state.CheckAgain
+	case s.Baseline:
+		run = state.CheckBaseline
+	}
+	if s.Result == nil {
+		return state.Phase{Name: state.PhaseChecking, Check: s.Check.Name, Run: run}
+	}
+	r := *s.Result
+	c := state.Check{Name: r.Name, Command: r.Command, Run: run, Passed: r.Passed, Seconds: r.Duration.Seconds()}
+	switch {
+	case r.Verdict == gate.VerdictSkipped:
+		c.Skipped = r.Reason
+	case !r.Passed:
+		c.Says, c.Output = r.FirstLine(), r.Output
+	}
+	return c
+}
+
+// Proven is what Worker.Retest gets: a turn whose checks have run.
+type Proven struct {
+	Assignment
+	Before git.Snapshot                  // the workspace before the agent call
+	Done   bool                          // the task got its tick, and no check takes it back
+	Report gate.Report                   // of the checks after the call
+	Suite  func() *gate.Suite            // makes what runs checks
+	Now    func() (*git.Snapshot, error) // looks at the workspace as it is now
+	Tell   func(state.Payload)           // reports an event of the turn
+}
+
+// retest asks Worker.Retest whether the checks pass for another reason than the work.
+func (t *turn) retest(ctx context.Context, f *facts) {
+	if t.w.Retest == nil || !f.observed || t.checks.Mode == gate.ModeReport {
+		return
+	}
+	ticked := t.a.Task.ID == "" || f.left.IsDone(t.a.Task.ID) && !f.before.IsDone(t.a.Task.ID)
+	found, err := t.w.Retest(ctx, Proven{
+		Assignment: t.a, Before: f.found, Report: f.report, Suite: t.suite, Tell: t.tell,
+		Done: ticked && !f.unchecked && !f.report.Blocked(),
+		Now:  func() (*git.Snapshot, error) { err := t.w.look(ctx, t.a.Dir); return t.w.before, err },
+	})
+	if err != nil {
+		t.w.Log.Warn("the tests could not run as they were", "error", err)
+	}
+	f.unchecked = f.unchecked || ctx.Err() != nil
+	t.addFindings(f, found)
+}
+
+// putBack collects what ralph put back after contained programs, because git starts it.
+type putBack struct {
+	mu  sync.Mutex
+	all []gitkeep.Replaced // not told yet
+}
+
+// add is called after each program.
+func (p *putBack) add(r gitkeep.Replaced) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.all = append(p.all, r)
+}
+
+// findings returns one for each program since the latest call.
+func (p *putBack) findings() (found []audit.Finding) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.all {
+		found = append(found, audit.Finding{Kind: audit.KindStateChanged, Text: r.String()})
+	}
+	p.all = nil
+	return found
+}
+
+// leads says which file led git to another repository; empty: none.
+func (p *putBack) leads() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, r := range p.all {
+		for _, file := range r.Files {
+			if slices.Contains([]string{".git", ".git/commondir", ".git/gitdir"}, file) {
+				return fmt.Sprintf("%s was changed, which leads git to another repository; ralph restored it", file)
+			}
+		}
+	}
+	return ""
 }

@@ -13,6 +13,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -253,4 +254,65 @@ func commonDir(meta string) string {
 		dir = filepath.Join(meta, dir)
 	}
 	return dir
+}
+
+// Contents returns the given files of a commit, without those that it does not have. A
+// path that ends with a slash asks for a folder. It runs one git process, none if there
+// is nothing to ask.
+func Contents(ctx context.Context, root, commit string, files []string) (map[string]string, error) {
+	var asked []string
+	var in strings.Builder
+	for _, f := range files {
+		if commit != "" && !strings.Contains(f, "\n") { // the protocol cannot express such a name
+			asked = append(asked, f)
+			fmt.Fprintf(&in, "%s:%s\n", commit, f)
+		}
+	}
+	found := map[string]string{}
+	if len(asked) == 0 {
+		return found, nil
+	}
+	out, err := Call{Dir: root, Stdin: in.String()}.Run(ctx, "cat-file", "--batch")
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range asked {
+		header, rest, _ := strings.Cut(out, "\n")
+		out = rest
+		fields := strings.Fields(strings.TrimPrefix(header, commit+":"+f))
+		if len(fields) != 3 { // "missing"
+			continue
+		}
+		size, err := strconv.Atoi(fields[2])
+		if err != nil || size+1 > len(out) {
+			return nil, fmt.Errorf("read files of a commit: unknown answer %q", header)
+		}
+		if fields[1] == "blob" || strings.HasSuffix(f, "/") {
+			found[f] = out[:size]
+		}
+		out = out[size+1:]
+	}
+	return found, nil
+}
+
+// Identity returns variables that give git an author, if none is configured.
+func Identity(ctx context.Context, root string) []string {
+	if _, err := Run(ctx, root, "var", "GIT_AUTHOR_IDENT"); err == nil {
+		if _, err = Run(ctx, root, "var", "GIT_COMMITTER_IDENT"); err == nil {
+			return nil
+		}
+	}
+	return []string{"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph",
+		"GIT_COMMITTER_EMAIL=ralph@localhost"}
+}
+
+// locked returns the lock file that stopped git; empty if its error is a different one. It reads git's message because
+// the file may be gone by now.
+func locked(said string) string {
+	_, file, found := strings.Cut(said, "Unable to create '")
+	file, _, exists := strings.Cut(file, "': File exists")
+	if !found || !exists || !strings.HasSuffix(file, ".lock") {
+		return ""
+	}
+	return file
 }

@@ -5,7 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"sort"
+	"strconv"
 	"strings"
 	"time"
 
@@ -116,4 +119,146 @@ func Prune(ctx context.Context, dir string, age time.Duration, count int) (int, 
 		return 0, fmt.Errorf("prune kept states: %w", err)
 	}
 	return pruned, nil
+}
+
+// Diff returns the patch between two kept states or commits. options are those of git
+// diff.
+func Diff(ctx context.Context, dir string, states [2]string, options ...string) (string, error) {
+	root, _ := git.Root(dir)
+	args := append([]string{"diff", "--no-ext-diff", "--no-textconv", "--no-color", "--find-renames"}, options...)
+	out, err := command.Call{Dir: root}.Run(ctx, append(args, states[0], states[1], "--")...)
+	if err != nil {
+		return "", fmt.Errorf("compare states: %w", err)
+	}
+	return out, nil
+}
+
+// Changes returns the names of the files that the iterations of a run changed, as often as they did. With lines, a regular
+// expression, it returns only those in which lines that match were added or removed.
+func Changes(ctx context.Context, dir, run, lines string) (files []string, err error) {
+	all, err := List(ctx, dir, run)
+	for _, k := range all {
+		if k.Base == "" || k.Undone {
+			continue
+		}
+		options := []string{"--name-only", "-z"}
+		if lines != "" {
+			options = append(options, "-G", lines)
+		}
+		out, err := Diff(ctx, dir, [2]string{k.Base, k.OID}, options...)
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, strings.FieldsFunc(out, func(r rune) bool { return r == 0 })...)
+	}
+	return files, err
+}
+
+// Undone returns the undone iterations of a run: those undone in the work tree only, or by
+// a commit in HEAD that was not reverted. kept are the states of all runs.
+func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, error) {
+	undone := map[int]bool{}
+	for _, k := range kept {
+		if k.Undone && k.Run == run {
+			undone[k.Iteration] = true
+		}
+	}
+	root, _ := git.Root(dir)
+	if _, err := (command.Call{Dir: root}).Run(ctx, "rev-parse", "-q", "--verify", "HEAD"); err != nil ||
+		len(kept) == 0 {
+		return undone, ctx.Err() // no commit yet
+	}
+	since := "HEAD"
+	if kept[0].Head != "" {
+		since = kept[0].Head + "..HEAD"
+	}
+	out, err := command.Call{Dir: root}.Run(ctx, "log", "-z", "--reverse", "--format=%H%n%B", since)
+	if err != nil {
+		return nil, fmt.Errorf("find undone iterations: %w", err)
+	}
+	commits := map[string]map[int]bool{} // what each says of iterations
+	for _, record := range splitNul(out) {
+		oid, text, _ := strings.Cut(record, "\n")
+		says := map[int]bool{}
+		for line := range strings.Lines(text) {
+			line = strings.TrimSpace(line)
+			if n, ok := strings.CutPrefix(line, undoTrailer+": "+run+"/"); ok {
+				if i, err := strconv.Atoi(n); err == nil {
+					says[i] = true
+				}
+			}
+			for i, was := range commits[strings.TrimSuffix(strings.TrimPrefix(line, "This reverts commit "), ".")] {
+				says[i] = !was
+			}
+		}
+		maps.Copy(undone, says)
+		commits[oid] = says
+	}
+	return undone, nil
+}
+
+// Cut is an iteration that was cut off and that the resumed run repeats.
+type Cut struct {
+	Run       string
+	Iteration int
+	// Killed is the last sign of life of a killed runner; zero: it recorded its end itself.
+	Killed time.Time
+}
+
+// Begun returns the state in which the iteration began, so that diff and undo also cover what the interrupted call did,
+// but not what people have changed since. The zero State: it was not kept.
+func Begun(ctx context.Context, dir string, c Cut) (git.State, error) {
+	all, err := List(ctx, dir, c.Run)
+	if err != nil || len(all) == 0 {
+		return git.State{}, err
+	}
+	root, _ := git.Root(dir)
+	last := all[len(all)-1]
+	base, left := last.OID, last.OID
+	ended := func(k Kept) bool { return k.Iteration == c.Iteration && !k.Start && !k.Undone }
+	if i := slices.IndexFunc(all, ended); i >= 0 {
+		base, left = all[i].Base, all[i].OID
+	} else if c.Killed.IsZero() {
+		return git.State{}, nil
+	}
+	edited, err := edited(ctx, root, left)
+	if err != nil {
+		return git.State{}, err
+	}
+	if left == base { // nothing recorded what the killed call left, so go by the times of files
+		ended := c.Killed.Add(git.KillGrace)
+		edited = slices.DeleteFunc(edited, func(path string) bool { return !git.ChangedSince(root, path, ended) })
+	}
+	s := git.State{Run: c.Run, Iteration: c.Iteration, Start: true, Base: base}
+	if len(edited) > 0 {
+		if err := git.KeepFiles(ctx, root, edited, nil, s); err != nil {
+			return git.State{}, err
+		}
+		out, err := command.Call{Dir: root}.Run(ctx, "rev-parse",
+			fmt.Sprintf("%s%s/%d-start", git.KeptRefs, c.Run, c.Iteration))
+		if err != nil {
+			return git.State{}, fmt.Errorf("find where iteration %d began: %w", c.Iteration, err)
+		}
+		s.Base = out[:len(base)]
+	}
+	// The resumed run keeps its own start under the same name. Without a second ref, git would collect this one.
+	_, err = command.Call{Dir: root}.Run(ctx, "update-ref",
+		fmt.Sprintf("%s%s/%d-begun", git.KeptRefs, c.Run, c.Iteration), s.Base)
+	return s, err
+}
+
+// edited returns the files of the work tree that differ from a kept state.
+func edited(ctx context.Context, root, kept string) ([]string, error) {
+	changed, err := command.Call{Dir: root}.Run(ctx, "diff", "--no-ext-diff", "--no-textconv", "--no-renames",
+		"--name-only", "-z", kept, "--")
+	if err != nil {
+		return nil, fmt.Errorf("compare with a kept state: %w", err)
+	}
+	untracked, err := command.Call{Dir: root}.Run(ctx, "ls-files", "--others", "--exclude-standard", "-z")
+	if err != nil {
+		return nil, fmt.Errorf("compare with a kept state: %w", err)
+	}
+	files := slices.DeleteFunc(append(splitNul(changed), splitNul(untracked)...),
+		func(f string) bool { return strings.HasSuffix(f, "/") }) // a nested repository
+	return differing(ctx, root, kept, files)
 }

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -397,4 +398,179 @@ func (o Outcome) Answer(f audit.Finding) string {
 		return o.back + o.lost()
 	}
 	return ""
+}
+
+// Mark is a task that an agent marked so that nobody would work on it, and why the mark does not count.
+type Mark struct{ Task, Why string }
+
+// Held returns the tasks that the agent marked so that nobody would work on them. own is true if it marked its own task
+// as blocked, which it may do.
+func (o Outcome) Held(before, left store.Plan, id string) (marks []Mark, own bool) {
+	was := task.Index(before.List.Tasks)
+	for _, t := range o.Made(left).List.Tasks {
+		i, known := was[t.ID]
+		if t.State != task.Blocked || !known || before.List.Tasks[i].State == task.Blocked ||
+			!before.List.Tasks[i].Pending() {
+			continue
+		}
+		switch {
+		case t.Word != "":
+			marks = append(marks, Mark{t.ID, misspelt(t, left.List.Warnings)})
+		case t.ID == id:
+			own = true
+		default:
+			marks = append(marks, Mark{t.ID, "it was marked as blocked in the iteration of another task"})
+		}
+	}
+	return marks, own
+}
+
+// misspelt returns what is wrong with the state that the agent wrote.
+func misspelt(t task.Task, warnings []string) string {
+	for _, text := range warnings {
+		if strings.Contains(text, fmt.Sprintf("line %d", t.Line)) && strings.Contains(text, t.Word) {
+			return "the agent left this: " + text
+		}
+	}
+	return fmt.Sprintf("the agent marked it %q", t.Word)
+}
+
+// Watched returns the paths that change with the plan: its files, and the folder that has them. None: there
+// is no plan, or a program keeps it.
+func Watched(f store.File, plan store.Plan) []string {
+	info, err := os.Stat(f.Path)
+	switch {
+	case err != nil || info.IsDir() && Paths(f, plan)[0] == f.Path:
+		return nil
+	case info.IsDir():
+		return append(Paths(f, plan), f.Path)
+	}
+	return Paths(f, plan)
+}
+
+// Paths returns the files of the plan.
+func Paths(f store.File, plan store.Plan) (all []string) {
+	dir, names := f.Path, plan.List.Files
+	switch {
+	case slices.Contains(names, path.Base(f.Name)): // the plan is one of the files
+		dir = filepath.Dir(f.Path)
+	case len(names) == 0:
+		for _, t := range plan.List.Tasks { // of a folder with one file
+			if t.File != "" && !slices.Contains(names, t.File) {
+				names = append(names, t.File)
+			}
+		}
+	}
+	for _, name := range names {
+		all = append(all, filepath.Join(dir, filepath.FromSlash(name)))
+	}
+	if len(all) == 0 && f.Path != "" {
+		return []string{f.Path}
+	}
+	return all
+}
+
+// Roots returns the paths that contain the plan: a folder, or its files.
+func Roots(f store.File, plan store.Plan) []string {
+	if info, err := os.Stat(f.Path); f.Path == "" || err == nil && info.IsDir() {
+		return slices.DeleteFunc([]string{f.Path}, func(path string) bool { return path == "" })
+	}
+	return Paths(f, plan)
+}
+
+// mergeCopy merges the call's copy of the plan into the plan, which somebody else has changed meanwhile: the call's own
+// task, and new tasks. It returns a phrase for each thing that it could not merge.
+func (p *Plan) mergeCopy(made []byte) (left []string) {
+	f, own := p.call.Plan, p.call.Task
+	list, err := store.Parse(f.Path, made, f.OptionalSections)
+	if err != nil {
+		return []string{"all of it"}
+	}
+	is, known := list.Find(own.ID)
+	if !known || !p.mergeOwnTask(made, is.State == own.State && is.Wording() == own.Wording()) {
+		left = append(left, fmt.Sprintf("what it says about %q", own.Title))
+	}
+	_, below := family(list.Tasks, own.ID)
+	for i, t := range list.Tasks {
+		now := store.Read(f).List
+		if _, old := p.before.List.Find(t.ID); old || slices.Contains(below, i) {
+			continue
+		}
+		if _, there := now.Find(t.ID); there {
+			continue
+		}
+		added := t
+		if known { // else it may be the call's own task, renamed
+			added, err = store.Add(f, t.Title)
+		}
+		if !known || err != nil || added.State != t.State || added.Wording() != t.Wording() {
+			left = append(left, fmt.Sprintf("all of the new task %q", t.Title))
+		}
+	}
+	return left
+}
+
+// mergeOwnTask merges the call's own task, or at least its state. It reports whether it could merge all of it.
+func (p *Plan) mergeOwnTask(made []byte, same bool) bool {
+	f, own := p.call.Plan, p.call.Task
+	path := f.Path
+	trim := func(text string, err error) string { return strings.TrimRight(text, "\r\n") }
+	base, now := trim(store.TextIn(path, p.files[0].data, own)), trim(store.TextIn(path, made, own))
+	whole, err := store.Text(f, own)
+	switch theirs := trim(whole, err); {
+	case base == now && same:
+		return true
+	case base != "" && base == theirs: // nobody else has changed it
+		if _, err := store.Replace(f, own, whole, now+whole[len(theirs):]); err == nil {
+			return true
+		}
+	}
+	list, err := store.Parse(path, made, nil)
+	to, known := list.Find(own.ID)
+	if err != nil || !known {
+		return false
+	}
+	if to.State != own.State {
+		err = store.Restore(f, own, to)
+	}
+	return err == nil && to.Wording() == own.Wording() && p.sameBelow(made)
+}
+
+// sameBelow is true if the copy says the same about the tasks below the call's own one.
+func (p *Plan) sameBelow(made []byte) bool {
+	list, err := store.Parse(p.call.Plan.Path, made, nil)
+	if err != nil {
+		return false
+	}
+	_, is := family(list.Tasks, p.call.Task.ID)
+	_, was := family(p.before.List.Tasks, p.call.Task.ID)
+	if len(is) != len(was) {
+		return false
+	}
+	for i := 1; i < len(is); i++ {
+		a, b := list.Tasks[is[i]], p.before.List.Tasks[was[i]]
+		if a.State != b.State || a.Wording() != b.Wording() {
+			return false
+		}
+	}
+	return true
+}
+
+// added returns the titles of the tasks that only the second plan has.
+func added(before, after []task.Task) (titles []string) {
+	at := task.Index(before)
+	for _, t := range after {
+		if _, was := at[t.ID]; !was {
+			titles = append(titles, t.Title)
+		}
+	}
+	return titles
+}
+
+// lost names the new tasks that were dropped with the call's other changes; empty: none.
+func (o Outcome) lost() string {
+	if len(o.added) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("; new tasks were dropped with it. To keep them, add them yourself: %q", o.added)
 }

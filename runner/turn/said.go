@@ -7,8 +7,10 @@ import (
 	"sync"
 
 	"ralph/logs/termtext"
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
+	"ralph/runner/task"
 	"ralph/state"
 )
 
@@ -126,4 +128,43 @@ func statusLine(line string) bool {
 		}
 	}
 	return false
+}
+
+// ClaimsDone reports whether a final message says that this task is done: in its status block, by
+// "TASK: id" or by a story_id with the status COMPLETE. That counts like a mark in the
+// plan, which still has to be proved.
+func ClaimsDone(final string, t task.Task) bool {
+	signal, ok := statusblock.Parse(final)
+	if !ok || t.ID == "" || signal.Status == statusblock.Blocked || signal.Status == statusblock.Error {
+		return false
+	}
+	return saidPlain(signal.Task) == saidPlain(t.ID) || signal.Status == statusblock.Complete &&
+		saidPlain(signal.StoryID) == saidPlain(t.ID)
+}
+
+var (
+	zeros      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0+(\d)`) })
+	separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\p{L}\p{N}.]+`) })
+)
+
+// saidPlain removes what people and agents spell differently: "US-001" and
+// "[us 1]" become the same.
+func saidPlain(name string) string {
+	name = strings.TrimSpace(separators().ReplaceAllString(strings.ToLower(name), " "))
+	return zeros().ReplaceAllString(strings.TrimRight(name, "."), "$1")
+}
+
+// refusedCalls splits refused tool calls into those that were denied and compound commands of
+// which the list allows every part. It leaves out questions to the user.
+func refusedCalls(calls []state.Tool, allowed []string) (denied, advised []state.Tool) {
+	for _, c := range calls {
+		switch {
+		case agent.AsksUser(c.Name):
+		case agent.CompoundAllowed(c.Name, c.Arg, allowed):
+			advised = append(advised, c)
+		default:
+			denied = append(denied, c)
+		}
+	}
+	return denied, advised
 }
