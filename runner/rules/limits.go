@@ -51,7 +51,7 @@ func doubled(first time.Duration, try int) time.Duration {
 // seconds must not use up what the breaker allows.
 func pausing(r Rule[Conclusion]) Rule[Conclusion] {
 	match := r.match
-	r.Then += "; after a failed call, wait `COOLDOWN_ON_ERROR` first"
+	r.Then += "; pauses"
 	r.match = func(f Conclusion) (Decision, bool) {
 		d, ok := match(f)
 		return paused(f, d), ok

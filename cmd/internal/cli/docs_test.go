@@ -111,10 +111,28 @@ func statusKeys() string {
 	return out.String()
 }
 
+// outcomes lists how a call can end, below what ralph does then.
+func outcomes() string {
+	var answers []string
+	of := map[string]string{}
+	for _, c := range ending.Classes() {
+		answer := rules.Answer(c.Class)
+		if of[answer] == "" {
+			answers = append(answers, answer)
+		}
+		of[answer] += fmt.Sprintf("- `%s`: %s\n", c.Class, c.Meaning)
+	}
+	var out strings.Builder
+	for _, a := range answers {
+		fmt.Fprintf(&out, "%s%s:\n\n%s\n", strings.ToUpper(a[:1]), a[1:], of[a])
+	}
+	return out.String()
+}
+
 // generated are the tables that documents take from the code, by the name in
 // their markers: <!-- generated: NAME --> ... <!-- end -->.
 func generated() map[string]string {
-	var exits, files, classes, findings strings.Builder
+	var exits, files, findings strings.Builder
 	exits.WriteString("| code | name | when |\n|---|---|---|\n")
 	for _, e := range state.ExitCodes() {
 		fmt.Fprintf(&exits, "| %d | %s | %s |\n", e.Code, e.Name, e.When)
@@ -123,20 +141,16 @@ func generated() map[string]string {
 	for _, f := range state.Files() {
 		fmt.Fprintf(&files, "| `%s` | %s | %s |\n", f.Name, f.Form, f.Lifetime)
 	}
-	classes.WriteString("| outcome | meaning | what ralph does |\n|---|---|---|\n")
-	for _, c := range ending.Classes() {
-		fmt.Fprintf(&classes, "| `%s` | %s | %s |\n", c.Class, c.Meaning, rules.Answer(c.Class))
-	}
-	findings.WriteString("| finding | what was found | besides reporting it |\n|---|---|---|\n")
+	findings.WriteString("| finding | what was found |\n|---|---|\n")
 	for _, k := range audit.Kinds() {
-		more := "`halt` ends the run"
+		more := ""
 		if k.Revert {
-			more += ", `revert` takes the tick back"
+			more = ". `revert` takes the tick back"
 		}
 		if k.Doubt {
-			more = "never: honest work can look the same"
+			more = ". `halt` does not end the run: honest work can look the same"
 		}
-		fmt.Fprintf(&findings, "| `%s` | %s | %s |\n", k.Kind, k.Found, more)
+		fmt.Fprintf(&findings, "| `%s` | %s%s |\n", k.Kind, k.Found, more)
 	}
 	points, environment := hookTables()
 	return map[string]string{
@@ -144,7 +158,7 @@ func generated() map[string]string {
 		"roles":        roleTable(),
 		"points":       points, "hook environment": environment,
 		"findings": findings.String(), "exit codes": exits.String(), "admit rules": ruleTable(rules.AdmitRules()), "conclude rules": ruleTable(rules.ConcludeRules()), "review rules": ruleTable(rules.ReviewRules()), "fixed rules": ruleTable(rules.CaseRules()),
-		"state files": files.String(), "outcomes": classes.String(), "event kinds": eventKinds(),
+		"state files": files.String(), "outcomes": outcomes(), "event kinds": eventKinds(),
 	}
 }
 
