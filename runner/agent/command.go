@@ -225,7 +225,7 @@ type Request struct {
 // Command builds the command of a call. The caller sets time limits and the size of the terminal.
 func (s Spec) Command(r Request) ptyexec.Command {
 	args := s.Build(r.ArgvCall)
-	c := ptyexec.Command{Args: slices.Concat(s.program(r), args), Dir: r.Dir, Env: s.env(r)}
+	c := ptyexec.Command{Args: slices.Concat(s.program(r), args), Dir: r.Dir, Env: s.env(r), Pipe: s.Pipe}
 	if s.PromptBy != PromptArg && s.PromptBy != PromptFile {
 		c.Stdin = strings.NewReader(r.Prompt)
 	}

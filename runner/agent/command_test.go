@@ -143,13 +143,14 @@ func TestPrepare_promptFile_isPrivateAndRemoved(t *testing.T) {
 	}
 }
 
-func TestFind_namesAndAliases_areFound(t *testing.T) {
-	for name, want := range map[string]string{"claude": "claude", "cursor": "cursor-agent"} {
-		if s, err := Find(name); err != nil || s.Name != want {
+func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
+	own := []Spec{{Name: "own"}}
+	for _, name := range []string{"claude", "own"} {
+		if s, err := Find(name, own...); err != nil || s.Name != name {
 			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if _, err := Find("nobody"); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, text") {
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, text, own") {
 		t.Errorf("%v", err)
 	}
 }

@@ -66,15 +66,18 @@ type cloud struct {
 //	Exclude
 //	PATH, HOME           pass
 type EnvFilter struct {
+	Custom  []Spec   `json:"custom,omitempty"`  // the user's own agents
 	Exclude []string `json:"exclude,omitempty"` // the user's entries, ENV_EXCLUDE; see validEnvEntry
 }
+
+func (f EnvFilter) agents() []Spec { return append(Specs(), f.Custom...) }
 
 // Steering has the Steers and the Topics of all agents.
 type Steering struct{ Files, Topics []string }
 
 // Steering collects the files in a project that change what its agents do, and how tasks speak of them.
 func (f EnvFilter) Steering() (all Steering) {
-	for _, s := range Specs() {
+	for _, s := range f.agents() {
 		topics := s.Env.Topics
 		if topics == nil {
 			topics = []string{regexp.QuoteMeta(s.Name)}
@@ -141,7 +144,7 @@ func (all ruleSet) decide(kv string) rule {
 // rules returns the rules for a call of an agent; for a check, both are zero.
 func (f EnvFilter) rules(s Spec, r Request) ruleSet {
 	var rules ruleSet
-	for _, other := range Specs() {
+	for _, other := range f.agents() {
 		for _, key := range other.Env.Keys {
 			rules = append(rules, rule{glob: key})
 		}

@@ -11,9 +11,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// mine is an agent whose keys no other agent has.
+// mine is a user's own agent whose key does not look like a secret.
 func mine() Spec {
-	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: Variables{Set: []string{"MY_TOKEN=set"}}}
+	return Spec{Name: "mine", Bin: "mine", Format: FormatText, Env: Variables{Set: []string{"MY_TOKEN=set"}, Keys: []string{"MY_LOGIN_*"}}}
 }
 
 type filterCase struct {
@@ -55,6 +55,7 @@ func filterCases() []filterCase {
 		{"", "ANTHROPIC_API_KEY", "claude"},
 		{"", "ANTHROPIC_CUSTOM_HEADERS", "claude"},
 		{"", "OPENAI_API_KEY", "codex"},
+		{"", "MY_LOGIN_NAME", "mine"},
 		{"!GITHUB_TOKEN", "GITHUB_TOKEN", "claude codex mine checks"},
 		{"!GITHUB_TOKEN", "NPM_TOKEN", ""},
 		{"!GITHUB_*", "GITHUB_TOKEN", "claude codex mine checks"},
@@ -66,6 +67,7 @@ func filterCases() []filterCase {
 		{"KUBECONFIG", "KUBECONFIG", ""},
 		{"ANTHROPIC_API_KEY", "ANTHROPIC_API_KEY", ""},
 		{"!*", "AWS_SECRET_ACCESS_KEY", "claude codex mine checks"},
+		{"!*", "MY_LOGIN_NAME", "claude codex mine checks"},
 		{"*", "PATH", "claude codex mine checks"}, // without it nothing runs
 		{"* !LANG", "TERM", ""},
 	}
@@ -73,7 +75,7 @@ func filterCases() []filterCase {
 
 func TestEnvFilter_entries_holdBackAndPassOn(t *testing.T) {
 	for _, test := range filterCases() {
-		f := EnvFilter{Exclude: strings.Fields(test.exclude)}
+		f := EnvFilter{Custom: []Spec{mine()}, Exclude: strings.Fields(test.exclude)}
 		env := []string{test.name}
 		if !strings.Contains(test.name, "=") {
 			env[0] += "=a=b"

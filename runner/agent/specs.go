@@ -237,6 +237,7 @@ type Spec struct {
 	Install string `json:"install,omitempty"` // one line: how to get it
 
 	Template
+	Pipe bool `json:"pipe,omitempty"` // run it with a pipe instead of a terminal
 
 	Env Variables `json:"env"` // without its Name, which is the Spec's
 
@@ -260,20 +261,14 @@ func (s Spec) CostNote() string {
 	return ""
 }
 
-// Find returns a row. The error lists the known names.
-func Find(name string) (Spec, error) {
-	for _, s := range Specs() {
+// Find returns a row, built in or the user's own. The error lists the known names.
+func Find(name string, custom ...Spec) (Spec, error) {
+	var names []string
+	for _, s := range append(Specs(), custom...) {
 		if s.Name == name || s.Alias == name && name != "" {
 			return s, nil
 		}
-	}
-	return Spec{}, fmt.Errorf("unknown agent %q, known are: %s", name, strings.Join(Names(), ", "))
-}
-
-// Names are the names of all agents.
-func Names() (names []string) {
-	for _, s := range Specs() {
 		names = append(names, s.Name)
 	}
-	return names
+	return Spec{}, fmt.Errorf("unknown agent %q, known are: %s", name, strings.Join(names, ", "))
 }

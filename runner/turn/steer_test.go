@@ -84,10 +84,11 @@ func TestRun_turnLeadsGitElsewhere_isPutBackAndNothingIsProved(t *testing.T) {
 
 // All that knows what steers an agent takes it from its row.
 func TestRun_turnSetsUpAnotherAgent_isAFinding(t *testing.T) {
-	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".qwen/hooks.json"}})
-	put(t, a.Dir, ".gitignore", ".qwen/\n")
-	put(t, a.Dir, ".qwen/hooks.json", "{}\n")
-	if f := here(t, a).Result.Proof.Findings; len(f) != 1 || f[0].File != ".qwen/hooks.json" || f[0].Kind != audit.KindChecksChanged {
+	a := scripted.Project(t, []scripted.Step{{Do: "write", Text: ".new-cli/hooks.json"}})
+	put(t, a.Dir, ".gitignore", ".new-cli/\n")
+	put(t, a.Dir, ".new-cli/hooks.json", "{}\n")
+	a.Agent.Filter.Custom = append(a.Agent.Filter.Custom, agent.Spec{Name: "new-cli", Env: agent.Variables{Steers: []string{".new-cli/"}}})
+	if f := here(t, a).Result.Proof.Findings; len(f) != 1 || f[0].File != ".new-cli/hooks.json" || f[0].Kind != audit.KindChecksChanged {
 		t.Errorf("findings %+v", f)
 	}
 }

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"sync"
 
@@ -29,7 +30,7 @@ func newAgentCmd(f *cmdline.Factory) *cobra.Command {
 	cmd := &cobra.Command{
 		Use: "agent", Short: "List and choose agents",
 		Long: "List and choose agents. The agent text is any program that reads the prompt from standard input and prints text;\n" +
-			"AGENT_CMD names it.",
+			"AGENT_CMD names it. docs/options.md describes agents of your own.",
 		Example: "  AGENT=text AGENT_CMD='my-agent --yes' ralph\n  ralph agent list",
 		RunE:    cmdline.Parent,
 	}
@@ -66,7 +67,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	specs := agent.Specs()
+	specs := append(agent.Specs(), p.Config.Agents()...)
 	rows, programs := make([]act.Agent, len(specs)), make([]string, len(specs))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
 	defer cancel()
@@ -90,9 +91,10 @@ func listRun(ctx context.Context, o *listOptions) error {
 	if o.json {
 		return cmdline.NewEncoder(o.Out).Encode(rows)
 	}
-	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "ABOUT"}}
+	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "FROM", "ABOUT"}}
 	for i, r := range rows {
 		name, runs, about := "  "+r.Name, "yes", specs[i].About
+		from := cmp.Or(p.Config.AgentSource(r.Name).Where, "built in")
 		if r.Chosen {
 			name = "* " + r.Name
 		}
@@ -100,12 +102,12 @@ func listRun(ctx context.Context, o *listOptions) error {
 			runs, about = "no", r.Why
 		}
 		cells := []string{name, runs}
-		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], about} {
+		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], from, about} {
 			cells = append(cells, cmdline.Dash(termtext.Line(cell)))
 		}
 		table = append(table, cells)
 	}
-	o.Table(table, "PROGRAM", "MODELS", "VERSION")
+	o.Table(table, "FROM", "PROGRAM", "MODELS", "VERSION")
 	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
 	return nil
 }
@@ -123,7 +125,7 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 			"default. An agent or model that the plan names still wins.",
 		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
 		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
-		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents()),
+		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
 		RunE: func(_ *cobra.Command, args []string) error {
 			o.name = args[0]
 			return useRun(o)

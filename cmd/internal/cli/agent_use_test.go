@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/internal/world"
 	"ralph/state"
 
@@ -131,16 +132,22 @@ func TestAgentUse_leavesTheChoiceForTheLivingRun(t *testing.T) {
 }
 
 func TestAgentList_showsVersionLoginAndModels_withoutACall(t *testing.T) {
-	w := newWorld(t, nil)
+	w := newWorld(t, map[string]string{".ralph/config.yaml": "agents:\n  mine:\n    command: ./mine.sh\n    models: [list]\n    login: [who]\n    description: It is mine\n"})
 	const answers = "case \"$*\" in --version) echo 1.2.3;; models) echo a/b; echo c;; 'login status') exit 1;; 'debug models') echo '{\"models\":[{\"slug\":\"gpt-6\"}]}';; *) echo CALL $* >>calls;; esac\n"
 	w.installed(map[string]string{"codex": answers, "opencode": answers, "claude": answers})
+	w.write("mine.sh", "#!/bin/sh\ncase $1 in list) printf 'Models:\\none - the first\\ntwo\\nthree (new)\\nName [four]\\n';; who) ;; *) echo CALL >>calls;; esac\n", 0o755)
 	w.Env = append(w.Env, "ANTHROPIC_API_KEY=k")
+	u, err := w.Loader(w.Dir, nil).Untrusted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust(t, w, u)
 	if err := w.verb(newListCmd, ""); err != nil {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
 		"* claude": "yes 1.2.3 key opus, sonnet, haiku", "  codex": "yes 1.2.3 no gpt-6", "  opencode": "yes 1.2.3 key a/b, c",
-		"  gemini": `no - - - - "gemini" is not an executable`,
+		"  gemini": `no - - - - built in "gemini" is not an executable`, "  mine": "yes - yes one, two, three and 1 more",
 	} {
 		if !strings.Contains(row(w.out.String(), name), want) {
 			t.Errorf("%s: %q, want %q", name, row(w.out.String(), name), want)
@@ -174,4 +181,16 @@ func row(table, name string) string {
 		}
 	}
 	return ""
+}
+
+func trust(t *testing.T, w *agentWorld, all []config.Untrusted) {
+	t.Helper()
+	if all == nil {
+		t.Fatal("nothing to trust")
+	}
+	for _, u := range all {
+		if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), u); err != nil {
+			t.Fatal(err)
+		}
+	}
 }

@@ -66,7 +66,8 @@ func drillRun(f *cmdline.Factory, name string, flags map[string]string) error {
 	printScene(f, r, set, scene)
 	if scene.Outcome.Class != class {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
-			"the recording shows %s, but ralph reads it as %s", class, scene.Outcome.Class)}
+			"the recording shows %s, but your configuration reads it as %s: see the patterns of agents.%s",
+			class, scene.Outcome.Class, set.Spec.Name)}
 	}
 	return nil
 }

@@ -212,12 +212,20 @@ func (o *initOptions) firstAgent(cfg *config.Config) string {
 	if cfg.Source("AGENT").Kind != config.SourceDefault {
 		return cfg.Agent
 	}
-	return append(installed(), "")[0]
+	return append(installed(cfg), "")[0]
+}
+
+// initKnown are the names of all agents.
+func initKnown(cfg *config.Config) (names []string) {
+	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
+		names = append(names, spec.Name)
+	}
+	return names
 }
 
 // installed are the agents whose program is on PATH.
-func installed() (names []string) {
-	for _, spec := range agent.Specs() {
+func installed(cfg *config.Config) (names []string) {
+	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
 		if _, err := exec.LookPath(spec.Bin); err == nil {
 			names = append(names, spec.Name)
 		}
@@ -291,13 +299,13 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) erro
 	if len(a.Detected) > 0 {
 		command += " (empty: what ralph detects in each folder)"
 	}
-	known := agent.Names()
+	known := initKnown(cfg)
 	ask("Project name", &a.Name, func(string) bool { return true })
 	ask(command, &a.Test, nil)
 	ask("Build command", &a.Build, nil)
 	ask(fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)",
-		cmp.Or(strings.Join(installed(), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
-	spec, unknown := agent.Find(a.agent)
+		cmp.Or(strings.Join(installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
+	spec, unknown := agent.Find(a.agent, cfg.Agents()...)
 	if unknown == nil && spec.Bin == "" && cfg.AgentCmd == "" {
 		ask("Command line of your agent: "+spec.About, &a.command, func(line string) bool { return line != "" })
 	}

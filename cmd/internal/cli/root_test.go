@@ -185,19 +185,19 @@ func complete(t *testing.T, dir string, typed ...string) []string {
 
 func TestCompletion_values_areOffered(t *testing.T) {
 	w := newPastWorld(t)
-	w.write(".ralph/config.yaml", "checks:\n  - {name: unit, command: make}\n")
+	w.write(".ralph/config.yaml", "agents:\n  mine: {command: x}\nchecks:\n  - {name: unit, command: make}\n")
 	for _, test := range []struct {
 		typed []string
 		want  string
 	}{
 		{[]string{"--agent", ""}, "codex"},
-		{[]string{"run", "--agent", ""}, "text"},
+		{[]string{"run", "--agent", ""}, "mine"},
 		{[]string{"config", "--on-limit", ""}, "stop"},
 		{[]string{"run", "--permission-mode", ""}, "bypass"},
 		{[]string{"run", "--output", ""}, "json"},
 		{[]string{"config", "--max-it"}, "--max-iterations"},
 		{[]string{"--max-it"}, "--max-iterations"},
-		{[]string{"agent", "use", ""}, "text"},
+		{[]string{"agent", "use", ""}, "mine"},
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"import", "--template", ""}, "api"},
 		{[]string{"monitor", "--theme", ""}, "dark"},

@@ -77,7 +77,7 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 			value.opposite = &optionFlag{row: o, values: values, fixed: "false", opposite: value}
 			add(o.NoFlag, "", "The opposite of --"+o.Flag+".", value.opposite)
 		}
-		completeOption(cmd, o)
+		completeOption(cmd, f, o)
 	}
 }
 
@@ -127,13 +127,13 @@ func ParseOptions(flags []string) (map[string]string, error) {
 	return options, cmd.ParseFlags(flags)
 }
 
-func completeOption(cmd *cobra.Command, o option.Row) {
+func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
 	complete := cobra.NoFileCompletions
 	switch {
 	case o.Kind == option.Path:
 		return // the shell completes files
 	case o.Key == "AGENT" || o.Key == "FALLBACK_AGENTS":
-		complete = CompleteAgents()
+		complete = CompleteAgents(f)
 	case o.Kind == option.Enum:
 		complete = cobra.FixedCompletions(enumValues(o), cobra.ShellCompDirectiveNoFileComp)
 	}
@@ -147,9 +147,21 @@ func enumValues(o option.Row) []string {
 	return append([]string{o.Default}, o.Values...)
 }
 
-// CompleteAgents completes the names of agents.
-func CompleteAgents() cobra.CompletionFunc {
-	return cobra.FixedCompletions(agent.Names(), cobra.ShellCompDirectiveNoFileComp)
+// CompleteAgents completes the names of agents, the project's own included.
+func CompleteAgents(f *Factory) cobra.CompletionFunc {
+	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+		specs := agent.Specs()
+		if dir, err := f.Project(); err == nil {
+			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
+				specs = append(specs, cfg.Agents()...)
+			}
+		}
+		var names []string
+		for _, spec := range specs {
+			names = append(names, spec.Name)
+		}
+		return names, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
 // CompleteFiles lets the shell complete names of files only for the flags that take one: their help calls the value

@@ -2,16 +2,266 @@ package config
 
 import (
 	"errors"
-	"ralph/runner/agent"
-	"ralph/state/option"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/goccy/go-yaml/ast"
 	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/runner/agent"
+	"ralph/runner/agent/ending"
+	"ralph/state/option"
 )
+
+// agentsKey is the key of config.yaml for the user's own agents.
+const agentsKey = "agents"
+
+// Keys of an agent's row besides those that package agent names.
+const (
+	outputPty  = "pty"
+	outputPipe = "pipe"
+)
+
+func agentKeys() []string {
+	return []string{agent.FieldCommand, agent.FieldPrompt, agent.FieldFormat, agent.FieldOutput, agent.FieldResume,
+		agent.FieldModel, agent.FieldAllowed, agent.FieldBypass, agent.FieldVersion, agent.FieldModels,
+		agent.FieldLogin, agent.FieldAbout, agent.FieldEnv, agent.FieldKeys, agent.FieldHome, agent.FieldPatterns}
+}
+
+// ownAgent is an agent of the user's own.
+type ownAgent struct {
+	custom agent.CustomRow
+	spec   agent.Spec
+}
+
+// Agents returns the user's own agents, in the order of the files.
+func (c *Config) Agents() []agent.Spec {
+	var specs []agent.Spec
+	for _, row := range c.agents {
+		specs = append(specs, row.row.spec)
+	}
+	return specs
+}
+
+// Spec returns the agent of that name, built in or the user's own. The error
+// names all of them.
+func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()...) }
 
 // EnvFilter decides which environment variables agents and checks get.
 func (c *Config) EnvFilter() agent.EnvFilter {
-	return agent.EnvFilter{Exclude: c.EnvExclude}
+	return agent.EnvFilter{Custom: c.Agents(), Exclude: c.EnvExclude}
+}
+
+// AgentSource returns where an agent is defined; for a built-in one, the zero
+// Source, whose Kind is empty.
+func (c *Config) AgentSource(name string) Source {
+	for _, row := range c.agents {
+		if row.row.spec.Name == name {
+			return row.source
+		}
+	}
+	return Source{}
+}
+
+// wordFields are the keys whose values are arguments or names, in the order in which a person is asked about them.
+func wordFields(c *agent.CustomRow) []struct {
+	key   string
+	words *[]string
+} {
+	return []struct {
+		key   string
+		words *[]string
+	}{{agent.FieldCommand, &c.Command}, {agent.FieldEnv, &c.Env}, {agent.FieldResume, &c.Resume},
+		{agent.FieldModel, &c.Model}, {agent.FieldAllowed, &c.Allowed}, {agent.FieldBypass, &c.Bypass},
+		{agent.FieldVersion, &c.Version}, {agent.FieldModels, &c.Models}, {agent.FieldLogin, &c.Login},
+		{agent.FieldKeys, &c.Keys}, {agent.FieldHome, &c.Home}}
+}
+
+// agentClaim shows what a row decides about programs, for a person and for the
+// hash of the consent. What only reads the agent's output is left out.
+func agentClaim(c agent.CustomRow) string {
+	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
+	if c.Prompt == agent.PromptArg {
+		text += " (prompt as an argument)"
+	}
+	for _, f := range wordFields(&c)[1:] {
+		if len(*f.words) > 0 {
+			text += "; " + f.key + ": " + showWords(*f.words)
+		}
+	}
+	return text
+}
+
+// showWords joins words so that two different lists never look the same: control
+// and bidi characters become escapes. Braces of placeholders need no quotes.
+func showWords(words []string) string {
+	shown := make([]string, len(words))
+	for i, w := range words {
+		var err error
+		if shown[i] = w; w != "" && strings.Trim(w, plainWord) == "" {
+			continue
+		}
+		if shown[i], err = syntax.Quote(w, syntax.LangBash); err != nil {
+			shown[i] = strconv.Quote(w) // a null byte
+		}
+	}
+	return strings.Join(shown, " ")
+}
+
+const plainWord = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./=:,@%+{}"
+
+// agents reads the rows under agents:.
+func (r *yamlReader) agents(node ast.Node) error {
+	switch n := node.(type) {
+	case *ast.NullNode:
+		return nil
+	case *ast.MappingNode:
+		for _, pair := range n.Values {
+			if err := r.agent(pair); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return r.refuse(node, agentsKey+" must hold a mapping for each agent, by its name, not "+describe(node))
+}
+
+// agent reads one row.
+func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
+	if pair.Key.IsMergeKey() {
+		return r.refuse(pair.Key, "merge keys are not allowed")
+	}
+	name := pair.Key.GetToken().Value
+	path := agentsKey + "." + name
+	m, ok := pair.Value.(*ast.MappingNode)
+	if !ok {
+		return r.refuse(pair.Value, path+" must hold the keys "+strings.Join(agentKeys(),
+			", ")+", not "+describe(pair.Value))
+	}
+	c := agent.CustomRow{Name: name, Prompt: agent.PromptStdin, Format: agent.FormatText}
+	at := map[string]ast.Node{agent.FieldName: pair.Key}
+	seen := map[string]bool{}
+	for _, field := range m.Values {
+		key, err := r.key(field.Key, seen)
+		if err != nil {
+			return err
+		}
+		if at[key] = field.Value; field.Value.Type() == ast.NullType {
+			continue
+		}
+		if !slices.Contains(agentKeys(), key) {
+			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key),
+				didYouMean(option.Nearest(key, agentKeys()))))
+			continue
+		}
+		if err := r.agentField(&c, key, path, field.Value); err != nil {
+			return err
+		}
+	}
+	if len(c.Command) > 0 && strings.Contains(c.Command[0], "/") && !filepath.IsAbs(c.Command[0]) {
+		c.Command[0] = filepath.Join(r.dir, c.Command[0])
+	}
+	spec, err := c.Spec()
+	if err != nil {
+		field := (*agent.FieldError)(nil)
+		where := ast.Node(pair.Key)
+		if errors.As(err, &field) && at[field.Field] != nil {
+			where = at[field.Field]
+		}
+		return r.refuse(where, path+": "+err.Error())
+	}
+	next := listed[ownAgent]{row: ownAgent{c, spec}, source: Source{r.kind, r.where(pair.Key)}}
+	r.settings = append(r.settings, setting{row: func(c *Config) (warnings []Warning, err error) {
+		c.agents, warnings, err = put(c.agents, next, path, func(o ownAgent) bool { return o.spec.Name == name })
+		return warnings, err
+	}})
+	return nil
+}
+
+func (r *yamlReader) agentField(c *agent.CustomRow, key, path string, node ast.Node) (err error) {
+	path += "." + key
+	for _, f := range wordFields(c) {
+		if f.key == key && key != agent.FieldEnv {
+			*f.words, err = r.words(path, node)
+			return err
+		}
+	}
+	switch key {
+	case agent.FieldEnv:
+		return r.entries(path, node, func(name, value string) { c.Env = append(c.Env, name+"="+value) })
+	case agent.FieldPatterns:
+		return r.entries(path, node, func(class, match string) {
+			if class == agent.PatternNone {
+				class = string(ending.Unknown)
+			}
+			c.Patterns = append(c.Patterns, ending.Pattern{Class: ending.Class(class), Match: match})
+		})
+	}
+	text, ok := scalar(node)
+	switch {
+	case !ok || !option.Printable(text):
+		return r.refuse(node, path+" must be text on one line, not "+describe(node))
+	case key == agent.FieldAbout:
+		c.About = text
+	case key == agent.FieldPrompt:
+		c.Prompt = agent.PromptBy(text)
+	case key == agent.FieldFormat:
+		c.Format = agent.Format(text)
+	case text != outputPty && text != outputPipe:
+		return r.refuse(node, fmt.Sprintf("%s: %s is not one of %s, %s", path, quote(text), outputPty, outputPipe))
+	default:
+		c.Pipe = text == outputPipe
+	}
+	return nil
+}
+
+// entries reads a mapping of texts, or of lists of texts.
+func (r *yamlReader) entries(path string, node ast.Node, add func(key, value string)) error {
+	m, ok := node.(*ast.MappingNode)
+	if !ok {
+		return r.refuse(node, path+" must hold keys and values, not "+describe(node))
+	}
+	for _, pair := range m.Values {
+		values := []ast.Node{pair.Value}
+		if list, ok := pair.Value.(*ast.SequenceNode); ok {
+			values = list.Values
+		}
+		for _, v := range values {
+			text, ok := scalar(v)
+			if !ok || !option.Printable(text) {
+				return r.refuse(v, path+"."+pair.Key.GetToken().Value+" must be text on one line, not "+describe(v))
+			}
+			add(pair.Key.GetToken().Value, text)
+		}
+	}
+	return nil
+}
+
+// words reads a list of arguments, or a command line in the shell's quoting.
+func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
+	if list, ok := node.(*ast.SequenceNode); ok {
+		var words []string
+		for _, item := range list.Values {
+			text, ok := scalar(item)
+			if !ok || !option.Printable(text) {
+				return nil, r.refuse(item, path+" must be a list of plain values, not of "+describe(item))
+			}
+			words = append(words, text)
+		}
+		return words, nil
+	}
+	text, ok := scalar(node)
+	if !ok {
+		return nil, r.refuse(node, path+" must be a command line or a list of its words, not "+describe(node))
+	}
+	words, problem := splitWords(text, r.env)
+	if problem != "" {
+		return nil, r.refuse(node, path+": "+problem)
+	}
+	return words, nil
 }
 
 // Words splits a command line into words by the shell's quoting, and expands ${NAME} from env, which has the form of

@@ -36,6 +36,7 @@ func (s Source) String() string {
 type Config struct {
 	Options
 
+	agents  []listed[ownAgent]
 	checks  []listed[gate.Check]
 	hooks   []listed[hookRow]
 	judges  []listed[roles.Reviewer]

@@ -313,16 +313,64 @@ hooks:
 	return b.String()
 }
 
-// agentsPage is the part of docs/options.md about other agents.
+// agentsPage is the part of docs/options.md about agents of one's own.
 func agentsPage() string {
 	return `
-## Other agents
+## Agents of your own
 
 The agent ` + "`text`" + ` is any program that reads the prompt from standard input and prints text. ` + "`AGENT_CMD`" + ` names it:
 
     AGENT=text AGENT_CMD='my-agent --yes' ralph
 
-It has no option for a model: name it in the command.
+Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice.
+` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
+
+` + "```yaml" + `
+agents:
+  my-agent:
+    command: my-agent --json {permissions} {model} {resume}
+    prompt: stdin
+    format: claude-stream-json
+    output: pty
+    resume: --resume {}
+    model: --model {}
+    allowed_tools: --allow {}
+    bypass: --yes
+    version: --version
+    models: models list
+    login: login status
+    description: The agent of our company
+    env:
+      MY_AGENT_NO_UPDATE: "1"
+    env_keys: MY_AGENT_API_KEY
+    home: .my-agent/
+    patterns:
+      usage-limit: "quota of the day is used up"
+      none: ["warning: .*rate limit"]
+` + "```" + `
+
+| key | default | meaning |
+|---|---|---|
+| ` + "`command`" + ` | | Program and arguments, with shell quoting or as a list. A program with a slash is relative to the project. ` + "`${NAME}`" + ` comes from the environment; nothing else is expanded. |
+| ` + "`prompt`" + ` | stdin | How it takes the prompt. ` + "`stdin`" + `; ` + "`arg`" + `: as the last argument, or in place of ` + "`{prompt}`" + `; ` + "`file`" + `: in a private temporary file whose path replaces ` + "`{prompt_file}`" + `. |
+| ` + "`format`" + ` | text | Format of its output: ` + code(strings.Join(agent.CustomFormats(), "`, `")) + `. |
+| ` + "`output`" + ` | pty | Where it prints: ` + "`pty`" + ` is a terminal, ` + "`pipe`" + ` a pipe. |
+| ` + "`resume`, `model`" + ` | | Arguments that resume a session or select a model; ` + "`{}`" + ` is the value. Empty means that the agent cannot do it. |
+| ` + "`allowed_tools`" + ` | | Arguments for the permission mode ` + "`allowed-tools`" + `; with ` + "`{}`" + `, repeated for each entry of ` + "`ALLOWED_TOOLS`" + `. |
+| ` + "`bypass`" + ` | | Arguments for the permission mode ` + "`bypass`" + `. |
+| ` + "`version`" + ` | | Arguments that make it print its version and exit. They show that it is installed. |
+| ` + "`models`" + ` | | Arguments that make it print the names of its models, one per line, and exit. |
+| ` + "`login`" + ` | | Arguments that make it end with exit code 0 if it is logged in. |
+| ` + "`description`" + ` | | One line about it, for ` + "`ralph agent list`" + `. |
+| ` + "`env`" + ` | | Variables for every call. |
+| ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
+| ` + "`home`" + ` | | Files and folders that it keeps in your home folder, such as ` + "`.aider/`" + `. In a [sandbox](sandbox.md) it may read and write them, and no others of your home folder. |
+| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
+
+` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.
+Without the key ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. If no model is
+named, ralph leaves it out, together with the option before it. An agent in a project file needs your consent.
+ralph refuses to start (exit code 2) when an entry is invalid.
 `
 }
 

@@ -6,7 +6,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/runner/agent"
 	"ralph/runner/hooks"
 	"ralph/state/option"
 )
@@ -49,7 +48,7 @@ func (c *Config) checkHookAgents() error {
 		if h.Agent == "" {
 			continue
 		}
-		if _, err := agent.Find(h.Agent); err != nil {
+		if _, err := c.Spec(h.Agent); err != nil {
 			return &UsageError{row.source.Where, hooksKey + "." + string(h.Point) + ": " + err.Error()}
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
-	"ralph/runner/agent"
 	"ralph/runner/roles"
 	"ralph/runner/task"
 	"ralph/state/option"
@@ -61,12 +60,12 @@ func judgeClaim(row listed[roles.Reviewer]) string {
 // Reviewers returns an error for a reviewer that does not exist, or whose agent does not exist.
 func (c *Config) Reviewers() error {
 	for _, row := range c.judges {
-		if _, err := agent.Find(row.row.Agent); err != nil && row.row.Agent != "" {
+		if _, err := c.Spec(row.row.Agent); err != nil && row.row.Agent != "" {
 			return &UsageError{row.source.Where, judgesKey + ": " + err.Error()}
 		}
 	}
 	for _, r := range c.For(roles.Asking{Task: task.Task{ID: "any"}, Project: true}).All() {
-		if _, err := agent.Find(r.Agent); err != nil && r.AgentFrom != "" && r.Agent != "" {
+		if _, err := c.Spec(r.Agent); err != nil && r.AgentFrom != "" && r.Agent != "" {
 			return c.Bad(r.AgentFrom, err)
 		}
 	}

@@ -96,7 +96,7 @@ func suggestYAML(path string) string {
 		group, _, _ := strings.Cut(o.YAML, ".")
 		paths = append(paths, group, o.YAML)
 	}
-	return option.Nearest(path, append(paths, checksKey, hooksKey, judgesKey))
+	return option.Nearest(path, append(paths, agentsKey, checksKey, hooksKey, judgesKey))
 }
 
 func didYouMean(name string) string {

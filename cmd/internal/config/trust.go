@@ -100,6 +100,10 @@ func (l Loader) claims(c *Config) (all []Untrusted) {
 			list += hashed + "\n"
 		}
 	}
+	for _, a := range c.agents {
+		claim := agentClaim(a.row.custom)
+		row(a.source, claim, strconv.Quote(claim))
+	}
 	for _, r := range c.checks {
 		row(r.source, checkClaim(r.row), fmt.Sprintf("%q %q %q %q", r.row.Name, r.row.Command, r.row.Dir, weaker(r.row)))
 	}

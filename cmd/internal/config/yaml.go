@@ -19,6 +19,8 @@ import (
 type yamlReader struct {
 	file     string // name in messages
 	kind     string // of the sources
+	dir      string // base of relative programs
+	env      map[string]string
 	paths    map[string]option.Row
 	settings []setting
 	warnings []Warning
@@ -27,7 +29,7 @@ type yamlReader struct {
 // yaml reads the text of a config.yaml. A key without a value counts as not
 // set. Errors are *UsageError.
 func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
-	r := &yamlReader{file: file, kind: kind, paths: map[string]option.Row{}}
+	r := &yamlReader{file: file, kind: kind, dir: l.Dir, env: l.envMap(), paths: map[string]option.Row{}}
 	for _, o := range Table() {
 		for _, path := range append([]string{o.YAML}, o.YAMLAliases...) {
 			r.paths[path] = o
@@ -115,6 +117,8 @@ func (r *yamlReader) key(node ast.MapKeyNode, seen map[string]bool) (string, err
 
 func (r *yamlReader) pair(path string, pair *ast.MappingValueNode) error {
 	switch o, known := r.paths[path]; {
+	case path == agentsKey:
+		return r.agents(pair.Value)
 	case path == checksKey:
 		return r.each(checksKey, pair.Value, r.check)
 	case path == judgesKey:

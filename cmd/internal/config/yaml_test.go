@@ -73,7 +73,7 @@ func TestParseYAML_messages(t *testing.T) {
 			want: []Warning{
 				`.ralph/config.yaml:2: unknown key "limits.calls_per_hou"; did you mean limits.calls_per_hour?`,
 				`.ralph/config.yaml:3: unknown key "limit"; did you mean limits?`,
-				`.ralph/config.yaml:5: unknown key "agents_x"`}},
+				`.ralph/config.yaml:5: unknown key "agents_x"; did you mean agents?`}},
 		{name: "names of .ralphrc and of other groups", text: "MAX_CALLS_PER_HOUR: 5\nclaude_model: x\nlimits: {no_progress: 3}\n",
 			want: []Warning{
 				`.ralph/config.yaml:1: unknown key "MAX_CALLS_PER_HOUR"; did you mean limits.calls_per_hour?`,

@@ -25,7 +25,7 @@ import (
 // Find finds an agent by its name. AGENT_CMD replaces the program of the agent that
 // the options name.
 func (p *Project) Find(name string) (pool.Agent, error) {
-	spec, err := agent.Find(name)
+	spec, err := p.Config.Spec(name)
 	if err == nil && spec.Name == p.Agent.Spec.Name {
 		return p.Agent, nil
 	}
@@ -47,7 +47,7 @@ func (p *Project) FindAgents() error {
 			p.Config.Choose("AGENT", found[0], "first installed agent")
 		}
 	}
-	spec, err := agent.Find(p.Config.Agent)
+	spec, err := p.Config.Spec(p.Config.Agent)
 	if err != nil {
 		return cmdline.UsageError("%v", p.Config.Bad("AGENT", err))
 	}
@@ -75,9 +75,10 @@ func (p *Project) unnamed() bool {
 	return p.Config.Source("AGENT").Kind == config.SourceDefault && p.Config.AgentCmd == ""
 }
 
-// candidates are the installed agents, in the order of the table.
+// candidates are the installed agents, in the order of the table; the user's own
+// come last.
 func (p *Project) candidates() (names []string) {
-	for _, spec := range agent.Specs() {
+	for _, spec := range append(agent.Specs(), p.Config.Agents()...) {
 		if _, err := p.lookPath(pool.Agent{Spec: spec}); err == nil && spec.Bin != "" {
 			names = append(names, spec.Name)
 		}

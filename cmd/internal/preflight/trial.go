@@ -52,7 +52,7 @@ func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Hea
 		h.Why = missing(one)
 		return h
 	}
-	if untrusted && len(one.Program) > 0 && ofProject(p.Config.Source("CLAUDE_CODE_CMD")) {
+	if untrusted && p.fromProject(one) {
 		h.Why = "a project file names it, and you have not agreed to it; agree with: ralph trust"
 		return h
 	}
@@ -117,6 +117,14 @@ func versionLine(text string) string {
 		}
 	}
 	return cmdline.Shorten(first)
+}
+
+// fromProject reports whether a file of the project names the program.
+func (p *Project) fromProject(one pool.Agent) bool {
+	if len(one.Program) > 0 {
+		return ofProject(p.Config.Source("CLAUDE_CODE_CMD"))
+	}
+	return ofProject(p.Config.AgentSource(one.Spec.Name))
 }
 
 func ofProject(s config.Source) bool {
