@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
@@ -10,61 +9,8 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/config"
-	"ralph/internal/world"
 	"ralph/state"
-
-	"github.com/spf13/cobra"
 )
-
-// agentWorld is a project, a factory for it, and its own home.
-type agentWorld struct {
-	*cmdline.Factory
-	t        *testing.T
-	out, err bytes.Buffer
-}
-
-func newWorld(t *testing.T, files map[string]string) *agentWorld {
-	t.Helper()
-	home := t.TempDir()
-	t.Setenv("HOME", home)
-	w := &agentWorld{t: t}
-	w.Factory = &cmdline.Factory{Out: &w.out, Err: &w.err, Env: []string{"HOME=" + home}, Dir: t.TempDir()}
-	for name, text := range files {
-		w.write(name, text, 0o644)
-	}
-	return w
-}
-
-func (w *agentWorld) write(name, text string, mode os.FileMode) {
-	w.t.Helper()
-	path := filepath.Join(w.Dir, name)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), mode); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-func (w *agentWorld) read(name string) string {
-	w.t.Helper()
-	data, err := os.ReadFile(filepath.Join(w.Dir, name))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return string(data)
-}
-
-// verb runs a verb with its arguments on a terminal on which the text is typed.
-func (w *agentWorld) verb(newCmd func(*cmdline.Factory) *cobra.Command, typed string, args ...string) error {
-	w.t.Helper()
-	w.In = world.Typed(w.t, typed)
-	cmd := newCmd(w.Factory)
-	cmd.SetArgs(args)
-	cmd.SilenceErrors, cmd.SilenceUsage = true, true
-	return cmd.Execute()
-}
 
 // installed puts agents on PATH, and nothing else.
 func (w *agentWorld) installed(programs map[string]string) {
@@ -181,16 +127,4 @@ func row(table, name string) string {
 		}
 	}
 	return ""
-}
-
-func trust(t *testing.T, w *agentWorld, all []config.Untrusted) {
-	t.Helper()
-	if all == nil {
-		t.Fatal("nothing to trust")
-	}
-	for _, u := range all {
-		if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), u); err != nil {
-			t.Fatal(err)
-		}
-	}
 }

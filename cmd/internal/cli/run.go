@@ -61,7 +61,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 }
 
 const ownAgent = "Another agent: AGENT=text AGENT_CMD='my-agent --yes' ralph. It reads the prompt from standard input and\n" +
-	"prints text. docs/options.md describes one that can do more."
+	"prints text. ralph agent add describes one that can do more."
 
 const maxIterations = "MAX_ITERATIONS"
 

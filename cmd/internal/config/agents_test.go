@@ -3,13 +3,16 @@ package config
 import (
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
 
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
+	"ralph/state/option"
 )
 
 const twoAgents = `
@@ -220,6 +223,125 @@ func TestUntrusted_agentRows(t *testing.T) {
 		if claim(row) == nil {
 			t.Errorf("trusted although something else runs: %s", row)
 		}
+	}
+}
+
+func TestAddAgent_keepsEverythingElseOfTheFile(t *testing.T) {
+	fields := []AgentField{{"command", "my-agent --json 'a b' {}"}, {"prompt", "stdin"}, {"env.A", "1"}, {"patterns.auth", "log in"}, {"patterns.auth", `\bkey "x"`}}
+	const row = "my:\n    command: \"my-agent --json 'a b' {}\"\n    prompt: stdin\n    env:\n      A: \"1\"\n    patterns:\n      auth:\n        - log in\n        - \"\\\\bkey \\\"x\\\"\"\n"
+	deep := strings.ReplaceAll(row, "\n  ", "\n    ")
+	for _, test := range []struct{ name, before, after string }{
+		{"no file", "", "agents:\n  " + row},
+		{"only a comment", "# mine\n", "# mine\n\nagents:\n  " + row},
+		{"other settings, no line end", "# top\nagent:\n  name: x # why", "# top\nagent:\n  name: x # why\n\nagents:\n  " + row},
+		{"block in the middle", "agents:\n  # first\n  a:\n    command: x   # keep\n\n# about limits\nlimits: {iterations: 3}\n",
+			"agents:\n  " + row + "  # first\n  a:\n    command: x   # keep\n\n# about limits\nlimits: {iterations: 3}\n"},
+		{"block at the end, four columns", "agents:\n    a: {command: x}\n", "agents:\n    " + deep + "    a: {command: x}\n"},
+		{"nothing in it", "agents: # none yet\nlimits: {iterations: 3}\n", "agents: # none yet\n  " + row + "limits: {iterations: 3}\n"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := Loader{Dir: t.TempDir()}
+			if test.before != "" {
+				if err := os.Chmod(write(t, l.Dir, yamlName, test.before), 0o640); err != nil {
+					t.Fatal(err)
+				}
+			}
+			spec, err := l.AddAgent("my", fields)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(test.after, read(t, l.Dir, yamlName)); diff != "" {
+				t.Error(diff)
+			}
+			c, warnings, err := l.Load()
+			if err != nil || len(warnings) > 0 {
+				t.Fatal(warnings, err)
+			}
+			got, err := c.Spec("my")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(spec, got); diff != "" {
+				t.Error(diff)
+			}
+			if diff := cmp.Diff([]string{"--json", "a b", "{}", "{permissions}", "{model}", "{resume}"}, got.Args); diff != "" {
+				t.Error(diff)
+			}
+			if len(got.Patterns) != 2 || got.Patterns[1].Match != `\bkey "x"` {
+				t.Errorf("patterns %+v", got.Patterns)
+			}
+			if info, err := os.Stat(filepath.Join(l.Dir, yamlName)); err != nil || test.before != "" && info.Mode().Perm() != 0o640 {
+				t.Errorf("%v, %v", info.Mode(), err)
+			}
+		})
+	}
+}
+
+func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
+	rapid.Check(t, func(rt *rapid.T) {
+		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]{0,20}`)).Draw(rt, "text")
+		l := Loader{Dir: t.TempDir()}
+		s, err := l.AddAgent("a", []AgentField{{"command", "x"}, {"env.A", text}, {"patterns.auth", "x" + regexp.QuoteMeta(text)}})
+		if err != nil {
+			if option.Printable(text) {
+				rt.Fatalf("%q: %v", text, err)
+			}
+			return
+		}
+		c, _, err := l.Load()
+		if err != nil {
+			rt.Fatal(err)
+		}
+		got, _ := c.Spec("a")
+		if diff := cmp.Diff(s, got); diff != "" || got.Env.Set[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
+			rt.Fatalf("%q became %q and %q %s", text, got.Env.Set, got.Patterns, diff)
+		}
+	})
+}
+
+func TestAddAgent_keepsWindowsLineEnds(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, yamlName, "agent:\r\n  name: my\r\n")
+	if _, err := l.AddAgent("my", []AgentField{{"command", "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, l.Dir, yamlName), "agent:\r\n  name: my\r\n\r\nagents:\r\n  my:\r\n    command: x\r\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestAddAgent_refusedAndNothingWritten(t *testing.T) {
+	for _, test := range []struct {
+		name, before, agent string
+		fields              []AgentField
+		want                string
+	}{
+		{"format", "", "a", []AgentField{{"command", "x"}, {"format", "xml"}}, `agent "a": format "xml" is not one of`},
+		{"no command", "", "a", nil, `agent "a": `},
+		{"built-in name", "", "codex", []AgentField{{"command", "x"}}, `agent "codex": name "codex" is that of a built-in agent`},
+		{"name", "", "a b:", []AgentField{{"command", "x"}}, `agent "a b:": name "a b:" is not allowed`},
+		{"two lines", "", "a", []AgentField{{"command", "x\n  b: y"}}, `agent "a": command must be text on one line`},
+		{"there already", "agents:\n  a: {command: y}\n", "a", []AgentField{{"command", "x"}}, ".ralph/config.yaml:2: agents.a is there already: change it there"},
+		{"braces", "agents: {b: {command: y}}\n", "a", []AgentField{{"command", "x"}}, ".ralph/config.yaml: is written in a way that nothing can be added to"},
+		{"all in braces", "{limits: {iterations: 3}}\n", "a", []AgentField{{"command", "x"}}, ".ralph/config.yaml: is written in a way that nothing can be added to"},
+		{"broken file", "a: [", "a", []AgentField{{"command", "x"}}, ".ralph/config.yaml:1: is not valid YAML"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := Loader{Dir: t.TempDir()}
+			if test.before != "" {
+				write(t, l.Dir, yamlName, test.before)
+			}
+			_, err := l.AddAgent(test.agent, test.fields)
+			if err == nil || !strings.HasPrefix(err.Error(), test.want) {
+				t.Errorf("error %v, want %s", err, test.want)
+			}
+			if test.before != "" && read(t, l.Dir, yamlName) != test.before {
+				t.Error("the file changed")
+			}
+			if _, err := os.Stat(filepath.Join(l.Dir, ".ralph")); test.before == "" && err == nil {
+				t.Error("something was written")
+			}
+		})
 	}
 }
 

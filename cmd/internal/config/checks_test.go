@@ -231,6 +231,18 @@ func TestUntrusted_checkRows(t *testing.T) {
 	}
 }
 
+func TestAddAgent_besideChecks_keepsThem(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	const before = "checks:\n  - name: a # first\n    command: b\n"
+	write(t, l.Dir, yamlName, before)
+	if _, err := l.AddAgent("my", []AgentField{{"command", "x"}}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := read(t, l.Dir, yamlName), before+"\nagents:\n  my:\n    command: x\n"; got != want {
+		t.Errorf("%q", got)
+	}
+}
+
 func TestChecks_exampleOfTheDocuments_isValid(t *testing.T) {
 	_, rest, _ := strings.Cut(checksPage(), "```yaml\n")
 	example, _, found := strings.Cut(rest, "```")

@@ -322,8 +322,8 @@ The agent ` + "`text`" + ` is any program that reads the prompt from standard in
 
     AGENT=text AGENT_CMD='my-agent --yes' ralph
 
-Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice.
-` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
+Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks questions
+and writes the entry, ` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
 
 ` + "```yaml" + `
 agents:
