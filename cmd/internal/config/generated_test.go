@@ -80,8 +80,6 @@ func optionsPage() string {
 	var b strings.Builder
 	b.WriteString(`# Options
 
-Generated from the tables of the packages that read the options, by ` + "`make generate`" + `.
-
 ralph takes each value from the first source that sets it. ` + "`ralph config`" + ` shows every value with its source.
 
 1. a flag
@@ -92,33 +90,28 @@ ralph takes each value from the first source that sets it. ` + "`ralph config`" 
 6. the default
 
 [.ralphrc.example](../.ralphrc.example) lists all options by group: what each does, its default, the allowed values, its flag
-and its key in ` + "`config.yaml`" + `. This page has the rest: consent, the environment, and the lists of ` + "`config.yaml`" + `.
+and its key in ` + "`config.yaml`" + `, where ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `.
 
-ralph refuses to start (exit code 2) when any source has a value that is not allowed, even if
-another source overrides it, and warns about an unknown key in a file. An unknown key among those of checks, reviews, hooks, permissions or the sandbox,
-or one that looks like a misspelled option of these, ends ralph with the same code. In a ` + "`config.yaml`" + `, ` + "`requireEvidence`" + `
-is the same as ` + "`require_evidence`" + `, and so for all keys.
+ralph refuses to start (exit code 2) when any source has a value that is not allowed, even if another source overrides it.
+It warns about an unknown key in a file; one among the keys of checks, reviews, hooks, permissions or the sandbox, or one
+that looks like a misspelled option of these, is an error, too, and so is an invalid row in one of the lists below.
 
-A text, a path and an entry of a list are on one line, and do not start with -. A duration is written like
-30s, 5m or 2h; minutes and hours may also be written so.
+A text, a path and an entry of a list are on one line, and do not start with -. A duration is written like 30s, 5m or 2h;
+minutes and hours may also be written so.
 
 ` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, quotes, comments, and
-` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment). ralph refuses everything
-else, and a file larger than 64 KiB.
-
-In ` + "`config.yaml`" + `, the path ` + "`limits.calls_per_hour`" + ` means ` + "`limits: {calls_per_hour: 50}`" + `. A list may be a YAML list.
+` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment), and nothing else.
 
 ## Consent
 
-Options marked "needs consent" decide which programs run, what the agent may do, which secrets it gets, or how its work is
-judged. When a project file sets one, ralph needs your consent. A run on a terminal asks, any other run refuses to start,
-and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values. What ` + "`ralph init`" + ` wrote needs
-no consent.
+Options marked "needs consent", checks and hooks decide which programs run, what the agent may do, which secrets it
+gets, or how its work is judged. When a project file sets one, ralph needs your consent. A run on a terminal asks, any
+other run refuses to start, and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values.
 
-Harmless values need none: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default, ` + "`ANTI_CHEAT`" + ` other than warn,
-` + "`TEST_MODE`" + ` other than report. ` + "`SANDBOX` and `SANDBOX_NET`" + ` need consent only if they contain less than your own
-configuration does, ` + "`QA` and `JUDGES`" + ` only if fewer reviewers look than you ask for, and a judge only if it replaces
-one of yours or makes a built-in one milder.
+What ` + "`ralph init`" + ` wrote needs no consent, nor do harmless values: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default,
+` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report, ` + "`SANDBOX` and `SANDBOX_NET`" + ` that contain as much as
+your own configuration does, ` + "`QA` and `JUDGES`" + ` that ask for as many reviewers, and a judge that neither replaces one of
+yours nor makes a built-in one milder.
 
 ralph also asks about checks that it detects, a prompt or a plan outside the project, a ` + "`.ralph/`" + ` that belongs to another
 user, and a project above the repository that you are in. An agent can neither give consent nor accept its own work.
@@ -180,9 +173,8 @@ func environmentPage() string {
 	fmt.Fprintf(&b, `
 ## What agents and checks get from the environment
 
-Agents and checks get ralph's own environment without the variables that look like secrets. ralph's own git calls keep
-all of it. ralph applies these rules in order. The last one that matches decides, and a variable that no rule matches
-passes.
+Agents and checks get ralph's own environment without the variables that look like secrets. Of these rules, the last one
+that matches decides; a variable that no rule matches passes.
 
 1. Withhold the keys of all agents.
 2. Withhold what looks like a secret, and pass names with `+"`!`"+`: %s
@@ -199,7 +191,7 @@ passes.
 	for _, s := range agent.Specs() {
 		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
-			cell = "none; name them in `ENV_EXCLUDE`, or define an agent of your own"
+			cell = "none: name them in `ENV_EXCLUDE`"
 		}
 		for _, cloud := range s.Env.Clouds {
 			var when []string
@@ -215,10 +207,24 @@ passes.
 	}
 	b.WriteString(`
 ` + "`ENV_EXCLUDE=\"KUBECONFIG,!GITHUB_TOKEN,!NPM_*\"`" + ` withholds one more variable and passes the others; ` + "`!*`" + ` passes
-everything. Names are not case-sensitive. In YAML, quote an entry that starts with ` + "`!`" + `.
+everything. Names are not case-sensitive.
 
 This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.
 `)
+	return b.String()
+}
+
+// rowTable lists the keys that a row of a list may have.
+func rowTable(rows []option.Row) string {
+	var b strings.Builder
+	b.WriteString("| key | default | allowed | meaning |\n|---|---|---|---|\n")
+	for _, f := range rows {
+		allowed := brief(f.Allowed())
+		if f.Kind == option.String {
+			allowed = ""
+		}
+		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.YAML[strings.LastIndex(f.YAML, ".")+1:], code(f.Default), allowed, f.Help)
+	}
 	return b.String()
 }
 
@@ -228,18 +234,12 @@ func checksPage() string {
 	b.WriteString(`
 ## A list of checks
 
-List the commands that have to succeed after the agent's turn in ` + "`config.yaml`" + `. Only ` + "`name` and `command`" + ` are required.
-
 ` + "```yaml" + `
 checks:
   - name: format
     command: test -z "$(gofmt -l .)"
     kind: lint-fast
     timeout: 30s
-  - name: unit
-    command: go test ./...
-    format: go
-    on_failure: retry
   - name: web
     command: npm test
     kind: test
@@ -249,16 +249,9 @@ checks:
     junit: reports/*.xml
 ` + "```" + `
 
-| key | default | allowed | meaning |
-|---|---|---|---|
-`)
-	for _, f := range checkFields(new(checkDraft)) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, checksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
-	}
+` + rowTable(checkFields(new(checkDraft))))
 	b.WriteString(`
-A list replaces ` + "`TEST_COMMAND`" + ` and its siblings, and any of these replaces detected checks. ralph joins the lists of the
-project's and the user's ` + "`config.yaml`" + `; if both have a check of the same name, the project's wins. A check in a project
-file needs your consent, too. ralph refuses to start (exit code 2) when a check is invalid.
+ralph joins the lists of the project's and your own ` + "`config.yaml`" + `; of two checks with the same name, it takes the project's.
 `)
 	return b.String()
 }
@@ -269,15 +262,9 @@ func judgesPage() string {
 	b.WriteString(`
 ## A list of judges
 
-A judge looks at a task before it counts as done; [review.md](review.md) says how. A project's judge replaces the user's
-judge of the same name.
+A [judge](review.md#judges) looks at a task before it counts as done. A project's judge replaces yours of the same name.
 
-| key | default | allowed | meaning |
-|---|---|---|---|
-`)
-	for _, f := range judgeFields(new(judgeDraft)) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, judgesKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
-	}
+` + rowTable(judgeFields(new(judgeDraft))))
 	return b.String()
 }
 
@@ -287,8 +274,7 @@ func hooksPage() string {
 	b.WriteString(`
 ## A list of hooks
 
-[hooks.md](hooks.md) lists the points and says what a hook gets. Each point has an option, such as ` + "`HOOK_PRE_TASK`" + `,
-and a key below ` + "`hooks`" + `. Write just the command, or a row with more settings:
+[hooks.md](hooks.md) lists the points. Write just the command, or a row with more settings:
 
 ` + "```yaml" + `
 hooks:
@@ -300,15 +286,10 @@ hooks:
       on_failure: ask_agent
 ` + "```" + `
 
-| key | default | allowed | meaning |
-|---|---|---|---|
-`)
-	for _, f := range hookFields(new(hooks.Hook)) {
-		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", strings.TrimPrefix(f.YAML, hooksKey+"."), code(f.Default), brief(f.Allowed()), f.Help)
-	}
+` + rowTable(hookFields(new(hooks.Hook))))
 	b.WriteString(`
 ` + "`hooks`" + ` may also be one list, in which each row names its ` + "`point`" + `. ralph runs all hooks of the user's and the project's
-` + "`config.yaml`" + `, and then the one in ` + "`HOOK_PRE_TASK`" + ` or its sibling. A hook in a project file needs your consent.
+` + "`config.yaml`" + `, and then the one in ` + "`HOOK_PRE_TASK`" + ` or its sibling.
 `)
 	return b.String()
 }
