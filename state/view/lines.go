@@ -352,7 +352,7 @@ func mark(k state.Kind, l Line, number int) string {
 
 // slotPath begins a path in a worktree of a run's turns (runner/slots).
 var slotPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/[^\s"'` + "`" + `]*?/slots/[^/\s]+-[0-9a-f]{8}/\d+/[^/\n]+/`)
+	return regexp.MustCompile(`/[^\s"'` + "`" + `]*?/slots/[^/\s]+-[0-9a-f]{8}/\d+/[^/;\n]+/`)
 })
 
 // Within makes the paths in text relative to dir, the project; also those in worktrees of turns side by side.

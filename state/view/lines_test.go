@@ -346,6 +346,7 @@ func TestWithin_worktreeOfASlot_isThePlaceInTheProject(t *testing.T) {
 	for text, want := range map[string]string{
 		"Write /home/me/.cache/ralph/slots/shop-a6cf299d/1/shop/src/a.go": "Write src/a.go",
 		"The file /c/ralph/slots/shop-a6cf299d/12/shop/a.go has been":     "The file a.go has been",
+		"in /c/slots/shop-a6cf299d/1/shop; also in /c/x":                  "in /c/slots/shop-a6cf299d/1/shop; also in /c/x",
 		"cd /p && cat /p/x":        "cd /p && cat x",
 		"/ralph/slots/ is no path": "/ralph/slots/ is no path",
 	} {

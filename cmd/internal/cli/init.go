@@ -209,10 +209,10 @@ func (o *initOptions) presentConfig(dir string) *config.Config {
 
 // firstAgent returns the configured agent, else the first installed one; empty: neither.
 func (o *initOptions) firstAgent(cfg *config.Config) string {
-	if cfg.Source("AGENT").Kind != config.SourceDefault {
+	if cfg.Source("AGENT").Kind != config.SourceDefault || cfg.AgentCmd != "" {
 		return cfg.Agent
 	}
-	return append(installed(cfg), "")[0]
+	return append(o.installed(cfg), "")[0]
 }
 
 // initKnown are the names of all agents.
@@ -223,10 +223,15 @@ func initKnown(cfg *config.Config) (names []string) {
 	return names
 }
 
-// installed are the agents whose program is on PATH.
-func installed(cfg *config.Config) (names []string) {
+// installed are the agents whose program is on PATH, and the one whose program CLAUDE_CODE_CMD replaces.
+func (o *initOptions) installed(cfg *config.Config) (names []string) {
+	own, _ := config.Words(cfg.AgentCmd, o.Env) // a run says what is wrong with it
 	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
-		if _, err := exec.LookPath(spec.Bin); err == nil {
+		program := spec.Bin
+		if spec.Name == cfg.Agent && len(own) > 0 {
+			program = own[0]
+		}
+		if _, err := exec.LookPath(program); err == nil {
 			names = append(names, spec.Name)
 		}
 	}
@@ -304,7 +309,7 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) erro
 	ask(command, &a.Test, nil)
 	ask("Build command", &a.Build, nil)
 	ask(fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)",
-		cmp.Or(strings.Join(installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
+		cmp.Or(strings.Join(o.installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
 	spec, unknown := agent.Find(a.agent, cfg.Agents()...)
 	if unknown == nil && spec.Bin == "" && cfg.AgentCmd == "" {
 		ask("Command line of your agent: "+spec.About, &a.command, func(line string) bool { return line != "" })

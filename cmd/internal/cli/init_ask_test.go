@@ -94,6 +94,26 @@ func TestInit_agent_isOneThatIsInstalled(t *testing.T) {
 	}
 }
 
+func TestInit_programOfTheEnvironment_isAnAgent(t *testing.T) {
+	w := newInitWorld(t, goProject())
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	mine := filepath.Join(bin, "mine")
+	if err := os.WriteFile(mine, []byte("#!/bin/sh\n"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	w.Env = append(w.Env, "AGENT_CMD="+mine+" --fast")
+	if err := w.typed("\n\n\n\n\n\n", initOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if cfg := w.load(); cfg.Source("AGENT").Kind != config.SourceRC || cfg.Agent != "claude" {
+		t.Errorf("agent %q", cfg.Agent)
+	}
+	if said := w.err.String() + w.out.String(); !strings.Contains(said, "Agent (installed: claude;") || strings.Contains(said, "no agent") {
+		t.Error(said)
+	}
+}
+
 // What is found after init is not what it wrote.
 func TestInit_commandFoundLater_isNotRunUnasked(t *testing.T) {
 	w := newInitWorld(t, map[string]string{"test.sh": "#!/bin/sh\n"})

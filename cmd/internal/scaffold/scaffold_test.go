@@ -81,6 +81,7 @@ func TestDetect(t *testing.T) {
 		{"python without tests", map[string]string{"pyproject.toml": "[tool.pytest.ini_options]"}, "Python", " |  | "},
 		{"python with unittest", map[string]string{"x.py": "", "test_x.py": unit}, "Python", "python3 -m unittest discover |  | "},
 		{"python with unittest in a folder", map[string]string{"setup.py": "", "tests/test_x.py": unit}, "Python", "python3 -m unittest discover -s tests |  | "},
+		{"python without a manifest", map[string]string{"src/x.py": "", "tests/test_x.py": ""}, "Python", "python3 -m pytest |  | "},
 		{"python with uv and ruff", map[string]string{"pyproject.toml": "[dependency-groups]\ndev=['pytest','ruff']", "uv.lock": "", "tests/test_x.py": ""}, "Python", "uv run pytest |  | uv run ruff check ."},
 		{"python with poetry", map[string]string{"pyproject.toml": "[tool.poetry]\npytest='*'", "tests/test_x.py": ""}, "Python", "poetry run pytest |  | "},
 		{"python with pipenv", map[string]string{"Pipfile": "pytest='*'", "tests/test_x.py": unit}, "Python", "pipenv run pytest |  | "},

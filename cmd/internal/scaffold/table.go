@@ -111,7 +111,7 @@ func pythonRows() []row {
 		}
 	}
 	plain := file("pyproject.toml", "setup.py", "setup.cfg", "requirements.txt", "pytest.ini", "tox.ini",
-		"manage.py", "*.py")
+		"manage.py", "*.py", "tests/test_*.py", "tests/*_test.py", "test/test_*.py", "test/*_test.py")
 	const venv = ".venv/bin/python"
 	return []row{
 		pythonRow("uv run ", "uv run python", []candidate{{"uv sync", file("pyproject.toml")}},
