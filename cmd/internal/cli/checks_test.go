@@ -144,6 +144,20 @@ func TestTrust_insideOfARun_isRefused(t *testing.T) {
 	}
 }
 
+func TestDoctorAndDryRun_nameTheReviewers(t *testing.T) {
+	otherHome(t)
+	t.Setenv("AGENT", "text")
+	t.Setenv("AGENT_CMD", "cat")
+	for settings, want := range map[string]string{"": "no reviewer: wrong code", "QA=true\nJUDGES=security,ux\n": "each task by QA, then Security Auditor, UX Designer"} {
+		dir := world.Project(t, map[string]string{".ralphrc": settings, ".ralph/fix_plan.md": "- [ ] one\n", ".ralph/PROMPT.md": "Work.\n"})
+		for _, args := range [][]string{{"doctor"}, {"run", "--dry-run"}} {
+			if out, _ := verb(t, dir, args...); !strings.Contains(out, want) {
+				t.Errorf("%q %q, want %q:\n%s", settings, args, want, out)
+			}
+		}
+	}
+}
+
 func TestDoctor_namesTheChecks(t *testing.T) {
 	world.Long(t, "many runs of verbs")
 	otherHome(t)

@@ -111,6 +111,7 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 	d.trust()
 	d.checks()
 	d.hooks()
+	d.reviews()
 	works := d.agent(ctx)
 	if d.p.Agent.Spec.Name != "" {
 		d.ok("env", "%s", cmp.Or(d.p.HeldBack(), "all variables are passed to the agent"))
@@ -233,6 +234,14 @@ func (d *diagnosis) checks() {
 func (d *diagnosis) hooks() {
 	for _, h := range d.p.Config.Hooks() {
 		d.ok("hook", "%s: %s", h.Point, h.Describe())
+	}
+}
+
+func (d *diagnosis) reviews() {
+	if text := d.p.Reviews(); strings.HasPrefix(text, "no reviewer") {
+		d.warn("review", "%s", text)
+	} else if _, who, some := strings.Cut(text, ": "); some {
+		d.ok("review", "%s", who)
 	}
 }
 

@@ -181,6 +181,9 @@ func (o *runOptions) preview(p *preflight.Project) error {
 	if p.Plan != "" {
 		o.Say("# plan %s: %d of %d done%s\n", p.Plan, dry.Done, dry.Total, next)
 	}
+	if text := p.Reviews(); text != "" {
+		o.Say("# %s\n", text)
+	}
 	o.Say("# prompt\n%s", dry.Prompt)
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -19,9 +18,7 @@ import (
 	"ralph/runner/crew"
 	"ralph/runner/gate"
 	"ralph/runner/git"
-	"ralph/runner/roles"
 	"ralph/runner/rules"
-	"ralph/runner/task"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -140,7 +137,7 @@ func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
 		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
 	}
 	c.Print("ralph: bounds: %s", bounds(s))
-	for _, text := range []string{parallel(s), reviewers(s)} {
+	for _, text := range []string{parallel(s), s.Reviews()} {
 		if text != "" {
 			c.Print("ralph: %s", text)
 		}
@@ -413,23 +410,4 @@ func parallel(p *preflight.Project) string {
 	default:
 		return fmt.Sprintf("parallel: up to %d tasks at the same time", n)
 	}
-}
-
-// reviewers says who reviews each task before it counts as done, or warns that nobody does. It is empty if the user has
-// set QA=false. A task of the plan may name more reviewers.
-func reviewers(p *preflight.Project) string {
-	var steps []string
-	aios := roles.AIOSOptions(p.Config.AIOSOptions).At(p.Dir)
-	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows(),
-		Project: slices.ContainsFunc(p.Tasks.Tasks, aios.Asks)}) {
-		steps = append(steps, strings.Join(s.Names(), ", "))
-	}
-	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
-		steps = append(steps, "the judges that tasks name")
-	}
-	all := view.Join(", then ", steps...)
-	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
-		return "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
-	}
-	return view.Prefix("review: each task by ", all)
 }

@@ -39,7 +39,7 @@ func TestParallelAndReviewers_theStartSaysWhoWorksAndWhoLooks(t *testing.T) {
 			if got := parallel(p); got != test.parallel {
 				t.Errorf("parallel: %q, want %q", got, test.parallel)
 			}
-			if got := reviewers(p); got != test.review {
+			if got := p.Reviews(); got != test.review {
 				t.Errorf("review: %q, want %q", got, test.review)
 			}
 		})

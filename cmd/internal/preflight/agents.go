@@ -310,3 +310,22 @@ func (p *Project) CallHooks() error {
 	p.Self, err = os.Executable()
 	return err
 }
+
+// Reviews says who reviews each task before it counts as done, or warns that nobody does. It is empty if the user has
+// set QA=false. A task of the plan may name more reviewers.
+func (p *Project) Reviews() string {
+	var steps []string
+	aios := roles.AIOSOptions(p.Config.AIOSOptions).At(p.Dir)
+	for _, s := range p.Config.For(roles.Asking{Task: task.Task{ID: "any"}, Rows: p.Config.JudgeRows(),
+		Project: slices.ContainsFunc(p.Tasks.Tasks, aios.Asks)}) {
+		steps = append(steps, strings.Join(s.Names(), ", "))
+	}
+	if slices.ContainsFunc(p.Tasks.Tasks, func(t task.Task) bool { return len(t.Judges) > 0 }) {
+		steps = append(steps, "the judges that tasks name")
+	}
+	all := view.Join(", then ", steps...)
+	if all == "" && p.Config.Source("QA").Kind == config.SourceDefault {
+		return "no reviewer: wrong code that no test notices counts as done (QA=true asks another agent to read it)"
+	}
+	return view.Prefix("review: each task by ", all)
+}
