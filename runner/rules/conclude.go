@@ -260,7 +260,7 @@ func claimedOpen(f Conclusion) (Decision, bool) {
 }
 
 func claimedFailing(f Conclusion) (Decision, bool) {
-	d := insisted(f, "a required check fails: "+failureOf(f.Result).Names(), nextCheck)
+	d := insisted(f, "a required check fails: "+failureOf(f.Result).Names(), failureOf(f.Result).Next(resume))
 	return d, f.claims() && f.insists() && f.Result.Proof.Report.Blocked() && !f.Result.Progress()
 }
 
@@ -284,6 +284,9 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 			d.Next = "look at git status, end what is in progress, then: " + reopen
 		} else if said := remark(f); said != "" {
 			d.Reason += "; " + said
+		}
+		if failure := failureOf(f.Result); failure.Report.Blocked() && !failure.Refused() {
+			d.Next = failure.Next(reopen)
 		}
 		return d, true
 	}
@@ -313,7 +316,7 @@ func afterFailedCheck(f Conclusion) Decision {
 	if slices.Contains(f.Causes, r.ErrorText()) {
 		d := halt(failure.Again(), "same_error")
 		if !failure.Refused() {
-			d.Next = nextCheck
+			d.Next = failure.Next(resume)
 		}
 		return d
 	}
@@ -355,7 +358,7 @@ func leftBehind(report gate.Report) []string {
 // check asks for it.
 func failedCheck(f checkFailure) Decision {
 	if f.Report.OnFailure() == gate.Stop {
-		return stopped(state.ExitClaimed, "claimed_incomplete", f.What(), nextCheck)
+		return stopped(state.ExitClaimed, "claimed_incomplete", f.What(), f.Next(resume))
 	}
 	return Decision{Action: state.ActionRetry, Reason: f.What(), Feedback: f.Feedback(false)}
 }

@@ -397,6 +397,15 @@ func TestRules_denied_namesCommandAndEntry(t *testing.T) {
 	}
 }
 
+func TestRules_breakerOpenedWhileACheckFails_namesTheCheck(t *testing.T) {
+	f := usual()
+	failing(&f)
+	open(&f, func(b *state.Breaker) { b.NoProgress = 3 })
+	if d := f.decide(); d.Next != "see why the check test fails: ralph check; then: ralph reset --circuit && ralph resume" {
+		t.Errorf("next: %s", d.Next)
+	}
+}
+
 func TestRules_refusedClaim_tellsTheAgentWhy(t *testing.T) {
 	f := usual()
 	claim(&f, 1)

@@ -131,8 +131,8 @@ func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) 
 }
 
 const (
-	reopen    = "ralph reset --circuit && ralph resume"
-	nextCheck = "see what fails with: ralph check; then: ralph resume"
+	resume = "ralph resume"
+	reopen = "ralph reset --circuit && ralph resume"
 )
 
 // stopped ends the run with an exit code and its reason; next says how to continue.

@@ -35,6 +35,11 @@ func (f checkFailure) Again() string {
 		f.Report.Blocking()[0].FirstLine())
 }
 
+// Next is what a person can do about it, and then types.
+func (f checkFailure) Next(then string) string {
+	return "see why the check " + f.Names() + " fails: ralph check; then: " + then
+}
+
 // Feedback is the failure for the next prompt. reopened is true if the task was ticked.
 func (f checkFailure) Feedback(reopened bool) []string {
 	told, rule := f.Report.Feedback(), "the required checks pass"

@@ -2,6 +2,7 @@ package task
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -30,20 +31,21 @@ func (l List) Resolve(name string) (Task, error) {
 const minHashPrefix = 4
 
 // Named returns the tasks that a person may mean: the one with this id or title, else those with this
-// number, such as 1 for TASK-1 or T001, else those whose id or title begins with the name.
+// number, such as 1 for TASK-1, T001 or the first task of a plan without ids, else those whose id or title begins with
+// the name.
 func (l List) Named(name string) []Task {
 	if name = strings.ToLower(strings.TrimSpace(name)); name == "" {
 		return nil
 	}
 	var titled, numbered, begun []Task
-	for _, t := range l.Tasks {
+	for i, t := range l.Tasks {
 		id, title := strings.ToLower(t.ID), strings.ToLower(t.Title)
 		switch {
 		case id == name:
 			return []Task{t}
 		case title == name:
 			titled = append(titled, t)
-		case !Hashed(t.ID) && sameNumber(name, id):
+		case Hashed(t.ID) && name == strconv.Itoa(i+1), !Hashed(t.ID) && sameNumber(name, id):
 			numbered = append(numbered, t)
 		case strings.HasPrefix(id, name) && (len(name) >= minHashPrefix || !Hashed(t.ID)),
 			strings.HasPrefix(title, name):

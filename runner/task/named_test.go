@@ -39,6 +39,8 @@ func TestOne_findsWhatAPersonMeans(t *testing.T) {
 		{of("1", "x", "1.1", "y"), "1", "1"},
 		{of("00000012", "hashed", "7", "x"), "12", "no task"},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "6", `no task "6"`},
+		{of("65ad755d", "x", "e2c0b9cb", "y"), "2", "e2c0b9cb"},
+		{of("65ad755d", "2 mice", "e2c0b9cb", "y"), "2", "e2c0b9cb"},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "e", `no task "e"`},
 		{of("65ad755d", "x", "e2c0b9cb", "y"), "65ad", "65ad755d"},
 		{of("a1b2c3d4", "Same", "b1b2c3d4", "Same"), "same", "can mean a1b2c3d4, b1b2c3d4"},

@@ -357,10 +357,15 @@ func TestPast_ofARunThatIsNamed_adviceNamesItToo(t *testing.T) {
 	}
 }
 
-func TestPast_lastRunMadeNoIteration_namesTheRunThatDid(t *testing.T) {
+func TestPast_lastRunMadeNoIteration_isAboutTheOneThatDid(t *testing.T) {
 	w := newPastWorld(t)
 	w.write(".ralph/status.json", `{"v":1,"run_id":"20260103-030405-abcd","status":"completed"}`)
-	for _, args := range []string{"iterations", "undo 2", "diff 2"} {
-		w.want(4, "run 20260103-030405-abcd has no iterations; the last run that has: ralph iterations --run "+pastRun, strings.Fields(args)...)
+	for args, want := range map[string]string{"iterations": "run " + pastRun, "diff 2 --stat": "changed", "undo 2": "agree with: ralph undo 2 --run " + pastRun + " --yes"} {
+		code := 0
+		if args == "undo 2" {
+			code = 2
+		}
+		w.want(code, want, strings.Fields(args)...)
+		w.want(code, "run 20260103-030405-abcd made no iteration; this is about run "+pastRun, strings.Fields(args)...)
 	}
 }

@@ -85,14 +85,15 @@ func (o *pastOptions) read(ctx context.Context) (*past, error) {
 	if o.run != "" && len(p.kept) == 0 && len(p.events) == 0 {
 		return nil, cmdline.UsageError("no iterations of run %q are known here; see: ralph runs", o.run)
 	}
-	if p.run == "" || len(p.kept) == 0 && len(p.events) == 0 {
-		text := "no iterations are known here; see: ralph status"
-		if before != "" {
-			text = "run " + p.run + " has no iterations; the last run that has: ralph iterations --run " + cmdline.Quote(before)
-		}
-		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: text}
+	switch {
+	case p.run != "" && len(p.kept)+len(p.events) > 0:
+		return p, nil
+	case before == "":
+		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no iterations are known here; see: ralph status"}
 	}
-	return p, nil
+	o.Warn(fmt.Sprintf("run %s made no iteration; this is about run %s", p.run, before))
+	o.run = before
+	return o.read(ctx)
 }
 
 // rows joins events and kept states. If both know a fact, the event counts. Only

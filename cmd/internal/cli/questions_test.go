@@ -152,3 +152,12 @@ func TestInTouch_withoutRalphHub_isNamedByDoctorAndTest(t *testing.T) {
 		}
 	}
 }
+
+func TestStatus_invalidSettings_showsTheRunAndWhatIsWrong(t *testing.T) {
+	otherHome(t)
+	dir := world.Project(t, map[string]string{".ralphrc": "MAX_ITERATIONS=abc\n"})
+	out, _ := verb(t, dir, "status")
+	if want := "config    no run can start: .ralphrc:1: MAX_ITERATIONS"; !strings.Contains(out, want) || !strings.Contains(out, "nothing has run here yet") {
+		t.Errorf("want %q:\n%s", want, out)
+	}
+}

@@ -26,6 +26,7 @@ func TestCommandLine_mistakes_areOneLineThatHelps(t *testing.T) {
 		{"--max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
 		{"--once", "--once is a flag of another ralph; make one iteration with: ralph once"},
 		{"once --max-cost-usd 3", "unknown flag: --max-cost-usd; did you mean --max-cost?"},
+		{"report --run x", "unknown flag: --run; write: ralph report RUN"},
 		{"--maximal-price 3", "unknown flag: --maximal-price; see: ralph run --help"},
 		{"check --agnt x", "unknown flag: --agnt; did you mean --agent?"},
 		{"-x", "unknown flag: -x; see: ralph run --help"},

@@ -28,12 +28,12 @@ func newStatusCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func statusRun(f *cmdline.Factory, asJSON, watch bool) error {
-	r, _, err := f.Reader()
+	r, dir, err := f.Reader()
 	switch {
 	case err != nil:
 		return err
 	case !watch:
-		return printStatus(f, r, asJSON)
+		return printStatus(f, r, dir, asJSON)
 	}
 	sig := cmdline.HandleSignals(f.In)
 	defer sig.Stop()
@@ -43,7 +43,7 @@ func statusRun(f *cmdline.Factory, asJSON, watch bool) error {
 		if !asJSON && f.IsTerminal() {
 			fmt.Fprint(f.Out, "\x1b[H\x1b[2J")
 		}
-		err := printStatus(f, r, asJSON)
+		err := printStatus(f, r, dir, asJSON)
 		select {
 		case <-sig.Ctx.Done():
 			return err
@@ -61,7 +61,7 @@ type statusJSON struct {
 	Next state.AgentUse `json:"next_agent,omitzero"`
 }
 
-func printStatus(f *cmdline.Factory, r *state.Reader, asJSON bool) error {
+func printStatus(f *cmdline.Factory, r *state.Reader, dir string, asJSON bool) error {
 	now := time.Now()
 	s := view.Gather(r, now)
 	if asJSON {
@@ -76,6 +76,9 @@ func printStatus(f *cmdline.Factory, r *state.Reader, asJSON bool) error {
 		m := view.Model{Snapshot: s}
 		m.Recall(r)
 		fmt.Fprint(f.Out, summary.Text(&m, now, f.Width()))
+		if _, _, err := f.Loader(dir, nil).Load(); err != nil {
+			f.Say("config    no run can start: %v", err)
+		}
 		if all, err := state.Notes(r).List(); err == nil && len(all) > 0 {
 			last := all[len(all)-1]
 			f.Say("note      %s %s: %s", last.ID, last.Where(), cmdline.Shorten(last.Text))

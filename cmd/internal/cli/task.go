@@ -231,7 +231,11 @@ func taskListRun(f *cmdline.Factory, asJSON bool) error {
 		return cmdline.NewEncoder(f.Out).Encode(rows)
 	}
 	for i, r := range rows {
-		f.Say("%s", p.line(p.Tasks[i], r.Why))
+		number := ""
+		if task.Hashed(r.ID) { // a number is easier to type
+			number = fmt.Sprintf("%*d ", len(strconv.Itoa(len(rows))), i+1)
+		}
+		f.Say("%s%s", number, p.line(p.Tasks[i], r.Why))
 	}
 	next := ""
 	if t, ok := p.next(); ok {

@@ -370,3 +370,13 @@ func TestEdit_titleWithTheIDOfAnother_isRefused(t *testing.T) {
 		}
 	}
 }
+
+func TestTaskList_planWithoutIDs_showsNumbersThatNameTasks(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] Set up\n- [ ] Log in\n"})
+	if out, code := p.run("", "list"); code != 0 || !strings.HasPrefix(out, "1 ○ ") || !strings.Contains(out, "\n2 ○ ") {
+		t.Errorf("%d\n%s", code, out)
+	}
+	if out, code := p.run("", "done", "2"); code != 0 || !strings.Contains(out, "Log in: open -> done") {
+		t.Errorf("%d\n%s", code, out)
+	}
+}

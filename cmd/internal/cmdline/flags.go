@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -230,6 +231,9 @@ func flagHint(cmd *cobra.Command, name string) string {
 	var names []string
 	key := strings.ToUpper(strings.ReplaceAll(strings.TrimLeft(name, "-"), "-", "_"))
 	meant := ""
+	if slices.Contains(strings.FieldsFunc(cmd.Use, func(r rune) bool { return !unicode.IsLetter(r) }), key) {
+		return fmt.Sprintf("write: %s %s", cmd.CommandPath(), key) // it takes that without a flag
+	}
 	cmd.Flags().VisitAll(func(flag *pflag.Flag) {
 		names = append(names, flag.Name)
 		ours, option := flag.Value.(*optionFlag)

@@ -17,15 +17,6 @@ func rough(d time.Duration) string {
 	return view.Span(d)
 }
 
-// countdown formats a remaining time: "1:12", "1:01:12".
-func countdown(d time.Duration) string {
-	s := int(max(d, 0).Round(time.Second) / time.Second)
-	if s < 3600 {
-		return fmt.Sprintf("%d:%02d", s/60, s%60)
-	}
-	return fmt.Sprintf("%d:%02d:%02d", s/3600, s/60%60, s%60)
-}
-
 // Count formats a number of tokens: "950", "12.4k", "3.1M".
 func Count(n int64) string {
 	switch {

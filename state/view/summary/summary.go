@@ -132,10 +132,13 @@ func Of(m *view.Model, now time.Time) Summary {
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
 	task, known := m.LatestTask()
-	v.Plan.Last = !m.Alive && known && task == st.Task.ID
+	asks := m.State == state.StatusWaiting && st.Rule == state.RuleQuestion // nobody works until a person answers
+	v.Plan.Last = (!m.Alive || asks) && known && task == st.Task.ID
 	if active {
 		v.Plan.Slots = slots(m.Dir, st.Slots, now)
 		v.Plan.Fleet = fleet(st.Fleet)
+	}
+	if active && !asks {
 		v.Plan.Ahead = forecast(m, now)
 	}
 	v.Over = known && !active
@@ -261,6 +264,9 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 	}
 	what = view.Join("; ", termtext.Line(state.NotProven(m.State, st.Unproven)), what)
 	advice = termtext.Line(st.Next)
+	if m.Breaker.State != state.BreakerOpen { // a person has closed it since
+		advice = strings.Replace(advice, "ralph reset --circuit && ", "", 1)
+	}
 	if advice == "" && m.State == state.StatusCompleted {
 		advice = "see what was done: ralph report"
 	}
@@ -309,7 +315,7 @@ func doing(m *view.Model, now time.Time) string {
 func waiting(w view.Wait, now time.Time) string {
 	left := "waiting"
 	if !w.Until.IsZero() {
-		left = fmt.Sprintf("%s left, until %s", countdown(w.Until.Sub(now)), view.Clock(w.Until, now))
+		left = fmt.Sprintf("%s left, until %s", rough(max(w.Until.Sub(now), 0)), view.Clock(w.Until, now))
 	}
 	why := termtext.Line(w.Rule)
 	if w.Rule == state.RuleUsageLimit {

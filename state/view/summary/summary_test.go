@@ -143,7 +143,7 @@ func TestOf_runnerSilentForLong_saysSo(t *testing.T) {
 
 func TestOf_waiting_countsDownAndNamesTheWindow(t *testing.T) {
 	s, _ := sample.States(noon)["waiting"]()
-	for after, want := range map[time.Duration]string{0: "1:01:12 left", time.Hour: "1:12 left", 2 * time.Hour: "0:00 left"} {
+	for after, want := range map[time.Duration]string{0: "1h 01m left", time.Hour: "1m left", 2 * time.Hour: "0s left"} {
 		v := Of(folded(s, nil), noon.Add(after))
 		if !strings.HasPrefix(v.What, want) || !strings.Contains(v.What, "5-hour usage limit") {
 			t.Errorf("after %v: %q, want %q", after, v.What, want)
@@ -155,6 +155,29 @@ func TestOf_waiting_countsDownAndNamesTheWindow(t *testing.T) {
 	}
 	if v := Of(folded(s, nil), noon.Add(2*time.Hour)); len(v.Gauges) != 2 {
 		t.Errorf("a window that has ended is still shown: %+v", v.Gauges)
+	}
+}
+
+// The task of the latest iteration may be finished, while others wait for an answer.
+func TestOf_waitsForAnAnswer_namesNoTaskAsCurrentAndForecastsNothing(t *testing.T) {
+	s, events := sample.Run(noon)
+	for _, rule := range []string{state.RuleUsageLimit, state.RuleQuestion} {
+		s.State, s.Status.Status, s.Status.Rule = state.StatusWaiting, state.StatusWaiting, rule
+		v := Of(folded(s, events), noon)
+		if asks := rule == state.RuleQuestion; v.Plan.Last != asks || (v.Plan.Ahead == "") != asks {
+			t.Errorf("%s: last %t, ahead %q", rule, v.Plan.Last, v.Plan.Ahead)
+		}
+	}
+}
+
+func TestOf_haltedAndThenReset_doesNotAdviseToResetAgain(t *testing.T) {
+	s, events := sample.States(noon)["halted"]()
+	m := folded(s, events)
+	for breaker, want := range map[string]string{state.BreakerOpen: "then: ralph reset --circuit && ralph resume", state.BreakerClosed: "then: ralph resume"} {
+		m.Breaker.State = breaker
+		if v := Of(m, noon); !strings.HasSuffix(v.Advice, want) {
+			t.Errorf("%s: %q", breaker, v.Advice)
+		}
 	}
 }
 
