@@ -67,8 +67,7 @@ func Files() []File {
 		{fileStatus, "JSON: the snapshot that `ralph status` and the monitor show", "one run, kept after it"},
 		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`, until `ralph undo`"},
 		{fileOwn,
-			"JSON: the files that had your changes when the run began, and all files that it left, with digests, " +
-				"so that AUTO_COMMIT leaves your work alone", "one run, kept after it"},
+			"JSON: the files that had your changes when the run began, and all files that it left, with digests", "one run, kept after it"},
 		{fileUse, "JSON: `run`, `agent`, `model`, `at`: what `ralph agent use` chose for the next turns", "one run"},
 		{fileEvents, "JSON lines, one event per line", "one run, the last runs kept"},
 		{fileLive, "text: the agent's output in a readable form, as it arrives", "rotated"},
