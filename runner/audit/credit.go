@@ -93,7 +93,7 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 	if len(what) > 0 {
 		return ByRefs, what
 	}
-	for _, name := range slices.Concat(NamesOf(text), quotedNames(text)) {
+	for _, name := range slices.Concat(NamesOf(text), quotedNames(text), camel().FindAllString(text, -1)) {
 		if slices.ContainsFunc(in.Files, func(f File) bool {
 			return HasName(f.Path+"\n"+f.After, name) != HasName(f.Path+"\n"+f.Before, name)
 		}) {

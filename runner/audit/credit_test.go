@@ -22,6 +22,7 @@ func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) 
 		"a test of something else turned green":          {"Fix Mul", nil, []string{"x.TestAdd"}, Link{}},
 		"the task names the file":                        {"Write docs/api.md", []File{added("docs/api.md", "x")}, nil, Link{"t", ByFiles, "docs/api.md"}},
 		"the change brings the name":                     {"Add slugify(text)", []File{{Path: "a.py", Before: "x\n", After: "x\ndef slugify(s):\n", Existed: true, Exists: true}}, nil, Link{"t", ByNames, "slugify"}},
+		"a name without marks":                           {"Return ErrClosed after Close", []File{added("pool.go", "var ErrClosed = 1\n")}, nil, Link{"t", ByNames, "ErrClosed"}},
 		"the change removes the name":                    {"Remove old_api", []File{{Path: "a.py", Before: "def old_api():\n", Existed: true}}, nil, Link{"t", ByNames, "old_api"}},
 		"the change moves the text":                      {`The "Give a name." message comes from the catalogue`, []File{added("en.json", `{"x": "Give a name."}`)}, nil, Link{"t", ByNames, "Give a name."}},
 		"the name was there and stays":                   {"Speed up slugify(text)", []File{{Path: "a.py", Before: "slugify\n", After: "slugify\nVERSION = 2\n", Existed: true, Exists: true}}, nil, Link{}},

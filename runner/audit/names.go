@@ -55,6 +55,9 @@ var (
 	thrown = sync.OnceValue(func() *regexp.Regexp {
 		return regexp.MustCompile(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
 	})
+	camel = sync.OnceValue(func() *regexp.Regexp {
+		return regexp.MustCompile(`\b(?:[A-Z][a-z0-9]+|[a-z]+)(?:[A-Z][a-z0-9]+)+\b`) // ErrClosed, maxRetries
+	})
 	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
 )
 

@@ -65,6 +65,16 @@ func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
 	}
 }
 
+func TestChoose_taskTickedAhead_isCheckedNext(t *testing.T) {
+	l := ledger.Records{}
+	list := task.List{Tasks: []task.Task{{ID: "b", Title: "b"}, {ID: "c", Title: "c", DependsOn: []string{"b"}}, {ID: "a", Title: "a"}}}
+	l.Learn(confirm("a", false))
+	l.Learn(confirm("c", false))
+	if got, _ := l.Choose(list); got.ID != "a" || got.State != task.Open {
+		t.Errorf("%+v; c cannot start yet", got)
+	}
+}
+
 // A tick of another task's iteration brings a task back that was put aside when it came with work
 // for it, and only once.
 func TestLearn_tickOfATaskThatWasPutAside_bringsItBackOnceIfItCameWithWork(t *testing.T) {

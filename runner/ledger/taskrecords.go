@@ -72,13 +72,26 @@ func (r Records) Choose(list task.List) (task.Task, bool) {
 			return t, true // it is finished before the next one begins
 		}
 	}
-	if t, ok := without(list, func(t task.Task) bool { return r.look(t.ID).Skipped }).Next(); ok {
-		return t, true
+	unskipped := without(list, func(t task.Task) bool { return r.look(t.ID).Skipped })
+	if t, ok := r.tickedFirst(unskipped).Next(); ok {
+		return unskipped.Find(t.ID)
 	}
 	for _, rec := range r {
 		rec.Skipped = false
 	}
 	return list.Next()
+}
+
+// tickedFirst is the list with the tasks before the others that an agent ticked ahead, so that their next turn has to
+// check them. An agent whose tick was taken back looks at that task again, whatever it was told to do.
+func (r Records) tickedFirst(list task.List) task.List {
+	list.Tasks = slices.Clone(list.Tasks)
+	for i, t := range list.Tasks {
+		if t.State == task.Open && r.look(t.ID).Ticked > 0 {
+			list.Tasks[i].State = task.Active
+		}
+	}
+	return list
 }
 
 // Wait lets these tasks wait for answers, and no others.
