@@ -39,8 +39,6 @@ func TestCommand_argv(t *testing.T) {
 		"cursor":   {"cursor-agent", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass, Prompt: "do"}}, "cursor-agent -p --output-format stream-json --trust --force do"},
 		"cursor, as a rule": {"cursor", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "auto", Session: "s", Prompt: "do"}},
 			"cursor-agent -p --output-format stream-json --trust --force --sandbox enabled --model auto --resume s do"},
-		"auggie": {"auggie", Request{ArgvCall: ArgvCall{PermissionMode: PermitAllowedTools, AllowedTools: []string{"Read"}, Model: "sonnet4.5", Session: "s", PromptFile: "/tmp/p.md"}},
-			"auggie --print --output-format json --model sonnet4.5 --resume s --instruction-file /tmp/p.md"},
 		"text": {"text", Request{ArgvCall: ArgvCall{PermissionMode: PermitBypass}, Program: []string{"./my agent.sh", "-x"}}, "./my agent.sh -x"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -150,7 +148,7 @@ func TestFind_builtInAndOwnRows_areFound(t *testing.T) {
 			t.Errorf("%q, %v", s.Name, err)
 		}
 	}
-	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, auggie, text, own") {
+	if _, err := Find("nobody", own...); err == nil || !strings.HasSuffix(err.Error(), "cursor-agent, text, own") {
 		t.Errorf("%v", err)
 	}
 }

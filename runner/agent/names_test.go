@@ -48,7 +48,6 @@ func TestEnvFilter_ownVariables_reachTheirAgent(t *testing.T) {
 		"qwen":         "DASHSCOPE_API_KEY BAILIAN_CODING_PLAN_API_KEY OPENAI_API_KEY",
 		"amp":          "AMP_API_KEY",
 		"cursor-agent": "CURSOR_API_KEY CURSOR_AUTH_TOKEN",
-		"auggie":       "AUGMENT_SESSION_AUTH AUGMENT_API_TOKEN AUGMENT_API_URL",
 	} {
 		for _, v := range strings.Fields(own) {
 			if !slices.Contains(row(t, name).Command(Request{Env: []string{v + "=k"}}).Env, v+"=k") {

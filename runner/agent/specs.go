@@ -191,22 +191,6 @@ func Specs() []Spec {
 			Format: FormatClaude,
 		},
 		{
-			// Written from its documentation and its help, without a recording. It asks for
-			// nothing in print mode; its own settings say what it may not do.
-			Name: "auggie", Bin: "auggie", Install: "npm install -g @augmentcode/auggie",
-			Template: Template{
-				Args: []string{"--print", "--output-format", "json", argModel, argResume,
-					"--instruction-file", argPromptPath},
-				PromptBy: PromptFile, VersionArgs: version, ResumeArgs: resume, ModelArgs: model,
-				ModelsArgs: []string{"model", "list"}, LoginArgs: []string{"account", "status"},
-			},
-			Env: Variables{State: []string{".augment/"}, Steers: []string{".augment/"},
-				Topics: []string{"augment", "auggie"}, Set: []string{"AUGMENT_DISABLE_AUTO_UPDATE=1"},
-				Fixed: []string{".augment/settings.json", ".augment/commands/", ".augment/agents/", ".augment/rules/"},
-				Keys:  []string{"AUGMENT_SESSION_AUTH", "AUGMENT_API_TOKEN"}},
-			Format: FormatClaude, Patterns: []ending.Pattern{{Class: ending.Auth, Match: `No auth provided`}},
-		},
-		{
 			Name: "text", About: "any other program, which reads the prompt from standard input",
 			Install:  "set AGENT_CMD to the command line of your agent",
 			Template: Template{PromptBy: PromptStdin},

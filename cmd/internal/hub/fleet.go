@@ -29,7 +29,7 @@ func newFleetCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return fleetRun(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0",
-		"Listen on `HOST:PORT`; port 0 means the same port as last time, or any free one.")
+		"Listen on `HOST:PORT`; port 0 means any free one.")
 	cmd.Flags().StringVar(&o.Cert, "cert", "", "A `FILE` with the certificate for TLS.")
 	cmd.Flags().StringVar(&o.Key, "key", "", "The `FILE` with its key.")
 	return cmd

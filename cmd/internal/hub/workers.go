@@ -85,10 +85,10 @@ func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here
 }
 
 // serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
-// end with a run of its own. A server that a person starts has precedence.
+// end with a run of its own.
 func serveForRuns(ctx context.Context, failed func()) error {
 	for ctx.Err() == nil {
-		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}
+		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1}
 		err := server.Serve(ctx, func(string) {})
 		if err != nil && !errors.Is(err, fleet.ErrRuns) {
 			failed()
