@@ -13,24 +13,11 @@ import (
 	"ralph/state/view/summary"
 )
 
-func newPauseCmd(f *cmdline.Factory) *cobra.Command {
-	return newControlCmd(f, state.RequestPause, "Pause the run after its current iteration")
+// control makes a verb that asks a running ralph for something. Resume, which can also start one, is another.
+func control(q state.Request, help string) func(*cmdline.Factory) *cobra.Command {
+	return func(f *cmdline.Factory) *cobra.Command { return newControlCmd(f, q, help) }
 }
 
-func newSkipRunCmd(f *cmdline.Factory) *cobra.Command {
-	return newControlCmd(f, state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last")
-}
-
-func newStopCmd(f *cmdline.Factory) *cobra.Command {
-	return newControlCmd(f, state.RequestStop,
-		"End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)")
-}
-
-func newAbortCmd(f *cmdline.Factory) *cobra.Command {
-	return newControlCmd(f, state.RequestAbort, "End the run and its agent now (exit code 130)")
-}
-
-// newControlCmd returns a verb that asks a running ralph for something. Resume, which can also start one, is another.
 func newControlCmd(f *cmdline.Factory, q state.Request, help string) *cobra.Command {
 	c := &cobra.Command{
 		Use: string(q), Short: help, Args: cmdline.NoArgs, Example: "  ralph " + string(q),

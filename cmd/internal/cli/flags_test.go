@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"os"
 	"regexp"
 	"slices"
 	"strings"
@@ -10,8 +9,6 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-
-	"ralph/cmd/internal/cmdline"
 )
 
 // each calls do with the command and all below it, except those that cobra adds.
@@ -39,44 +36,6 @@ func TestFlags_helpOfEach_isASentenceWithANameForTheValue(t *testing.T) {
 			}
 			if name != "" && flag.NoOptDefVal != "true" && !flag.Hidden && !value.MatchString(name) {
 				t.Errorf("%s --%s takes %q", cmd.CommandPath(), flag.Name, name)
-			}
-		})
-	})
-}
-
-// takesFiles are the verbs whose argument is a file.
-func takesFiles() []string { return []string{"ralph import"} }
-
-// The shell offers names of files only where a file is expected.
-func TestCompletion_files_areOfferedOnlyWhereOneIsExpected(t *testing.T) {
-	otherHome(t)
-	dir := t.TempDir()
-	directive := func(typed ...string) string {
-		out := &strings.Builder{}
-		f := &cmdline.Factory{In: os.Stdin, Out: out, Err: &strings.Builder{}, Env: os.Environ(), Dir: dir}
-		if text, code := execute(f, append([]string{cobra.ShellCompRequestCmd}, typed...)); code != 0 {
-			t.Fatal(text)
-		}
-		lines := strings.Split(strings.TrimSpace(out.String()), "\n")
-		return lines[len(lines)-1]
-	}
-	offered := func(directive string) bool { return directive == ":0" || directive == ":16" }
-	root := Root()
-	options := map[string]bool{}
-	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) { options[flag.Name] = true })
-	each(root, func(cmd *cobra.Command) {
-		words := strings.Fields(cmd.CommandPath())[1:]
-		if got := directive(append(words, "")...); offered(got) != slices.Contains(takesFiles(), cmd.CommandPath()) {
-			t.Errorf("%s: %s", cmd.CommandPath(), got)
-		}
-		cmd.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-			if flag.NoOptDefVal != "" || cmd != root && options[flag.Name] {
-				return
-			}
-			name, _ := pflag.UnquoteUsage(flag)
-			want := slices.Contains([]string{"FILE", "PATH", "DIR"}, name) || cmd.Name() == "init" && flag.Name == "from"
-			if got := directive(append(words, "--"+flag.Name, "")...); offered(got) != want {
-				t.Errorf("%s --%s: %s", cmd.CommandPath(), flag.Name, got)
 			}
 		})
 	})

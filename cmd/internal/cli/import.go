@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
@@ -27,7 +26,7 @@ import (
 // importOptions say what to import, and where to.
 type importOptions struct {
 	*cmdline.Factory
-	to, out, template        string
+	out, template            string
 	list                     bool
 	label, milestone, author string
 }
@@ -41,7 +40,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 		Long: "Make a plan from a PRD in Markdown, a plain list, the open issues of a repository (through the gh CLI), or a\n" +
 			"template. It lists every line that it leaves out, and never overwrites a file.",
 		Example: "  ralph import docs/prd.md\n" +
-			"  ralph import gh: --label ralph --author me\n  ralph import --template api --to prd.json",
+			"  ralph import gh: --label ralph --author me\n  ralph import --template api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				for _, t := range scaffold.Templates() {
@@ -56,17 +55,14 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 			return o.run(cmd.Context(), strings.Join(args, ""))
 		},
 	}
-	cmd.ValidArgsFunction = cmdline.FileArg()
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.to, "to", "checkbox", "`FORM` of the plan: "+strings.Join(scaffold.ImportForms(), ", ")+".")
-	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: where a plan of this form belongs).")
+	fs.StringVar(&o.out, "out", "", "`FILE` to write (default: "+scaffold.ImportPath+").")
 	fs.StringVar(&o.template, "template", "", "Begin with the template `NAME`.")
 	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
-	cmdline.CompleteValues(cmd, "to", scaffold.ImportForms())
 	var names []string
 	for _, t := range scaffold.Templates() {
 		names = append(names, t.Name)
@@ -93,14 +89,11 @@ func (o *importOptions) sayNext(dir, out string) {
 }
 
 func (o *importOptions) run(ctx context.Context, from string) error {
-	if !slices.Contains(scaffold.ImportForms(), o.to) {
-		return cmdline.UsageError("--to %q is not one of %s", o.to, strings.Join(scaffold.ImportForms(), ", "))
-	}
 	dir, err := o.Project()
 	if err != nil {
 		return err
 	}
-	out := filepath.Join(dir, scaffold.ImportPath(o.to))
+	out := filepath.Join(dir, scaffold.ImportPath)
 	if o.out != "" {
 		if out = o.out; !filepath.IsAbs(out) {
 			out = filepath.Join(dir, out)
@@ -117,11 +110,8 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 		return cmdline.UsageError("%s has no task that could be imported; "+
 			"a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
 	}
-	text, err := scaffold.WriteImported(o.to, filepath.Base(dir), items)
-	if err != nil {
-		return err
-	}
-	if list, err := store.Parse(scaffold.ImportPath(o.to), []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
+	text := scaffold.WriteImported(filepath.Base(dir), items)
+	if list, err := store.Parse(scaffold.ImportPath, []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
 		return fmt.Errorf("the plan would not be read as it is meant: %d of %d tasks: %w", len(list.Tasks), len(items),
 			err)
 	}

@@ -39,7 +39,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		root.SetHelpCommandGroupID(setUp)
 		root.InitDefaultHelpCmd()
 		addCompletion(root)
-		cmdline.CompleteFiles(root)
 	}
 	return root, started
 }

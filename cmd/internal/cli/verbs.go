@@ -7,6 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/state"
 )
 
 // verbRow is a verb by its names, and how to make it.
@@ -31,7 +32,10 @@ func table() []verbGroup {
 	return []verbGroup{
 		{"Run:", []verbRow{
 			{"run", run("run")}, {"once", run("once")}, {"demo", newDemoCmd}, {"resume", newResumeCmd},
-			{"pause", newPauseCmd}, {"skip", newSkipRunCmd}, {"stop", newStopCmd}, {"abort", newAbortCmd},
+			{"pause", control(state.RequestPause, "Pause the run after its current iteration")},
+			{"skip", control(state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last")},
+			{"stop", control(state.RequestStop, "End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)")},
+			{"abort", control(state.RequestAbort, "End the run and its agent now (exit code 130)")},
 			{"accept", newAcceptCmd}, {"answer", newAnswerCmd}, {"note", newNoteCmd},
 		}},
 		{"Look:", []verbRow{

@@ -165,18 +165,6 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	}
 }
 
-// CompleteFiles lets the shell complete names of files only for the flags that take one: their help calls the value
-// FILE, PATH or DIR. A verb that takes a file sets its own ValidArgsFunction.
-func CompleteFiles(root *cobra.Command) {
-	root.CompletionOptions.SetDefaultShellCompDirective(cobra.ShellCompDirectiveNoFileComp)
-	for _, cmd := range append(root.Commands(), root) {
-		if cmd != root {
-			CompleteFiles(cmd)
-		}
-		CompleteFlags(cmd)
-	}
-}
-
 // FlagError names the flag and what is allowed, in one line.
 func FlagError(cmd *cobra.Command, err error) error {
 	var own *ExitError
@@ -275,11 +263,6 @@ func subcommands(cmd *cobra.Command) string {
 	return "needs one of: " + strings.Join(names, ", ")
 }
 
-// FileArg completes a file as the first argument only.
-func FileArg() cobra.CompletionFunc {
-	return FirstArg(cobra.FixedCompletions(nil, cobra.ShellCompDirectiveDefault))
-}
-
 // FirstArg completes the first argument only.
 func FirstArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
@@ -288,23 +271,6 @@ func FirstArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
 		}
 		return complete(cmd, args, typed)
 	}
-}
-
-// CompleteFlags lets the shell complete names of files for the flags of a verb whose help calls the value FILE, PATH or DIR. A
-// completion that the verb has set itself stays.
-func CompleteFlags(verb *cobra.Command) {
-	verb.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-		directive := cobra.ShellCompDirectiveDefault
-		switch name, _ := pflag.UnquoteUsage(flag); name {
-		case "DIR":
-			directive = cobra.ShellCompDirectiveFilterDirs
-		case "FILE", "PATH":
-		default:
-			return
-		}
-		// It fails if the verb did it.
-		_ = verb.RegisterFlagCompletionFunc(flag.Name, cobra.FixedCompletions(nil, directive))
-	})
 }
 
 // CompleteValues completes the value of a flag that takes one of these.

@@ -38,5 +38,5 @@ func mcpRun(ctx context.Context, o *mcpOptions) (err error) {
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	return o.Run(ctx, os.Stdin, os.Stdout)
+	return o.Run(ctx)
 }

@@ -6,7 +6,6 @@ package scaffold
 import (
 	"encoding/json"
 	"fmt"
-	"slices"
 	"sort"
 	"strings"
 
@@ -31,75 +30,12 @@ type Skipped struct {
 	first, last int // lines
 }
 
-// form is a format that a plan can be written in.
-type form struct {
-	name, path string // path: where a plan goes if nobody says it
-	write      func(project string, items []Item) (string, error)
-}
+// ImportPath is where an imported plan goes if nobody says it.
+const ImportPath = planFile
 
-func forms() []form {
-	return []form{
-		{"checkbox", ".ralph/fix_plan.md", checkbox}, {"prd.json", "prd.json", prdJSON},
-	}
-}
-
-// ImportForms returns the formats that a plan can be written in.
-func ImportForms() (names []string) {
-	for _, f := range forms() {
-		names = append(names, f.name)
-	}
-	return names
-}
-
-// find returns the row of a format.
-func find(name string) (form, error) {
-	i := slices.IndexFunc(forms(), func(f form) bool { return f.name == name })
-	if i < 0 {
-		return form{}, fmt.Errorf("unknown format %q; known: %s", name, strings.Join(ImportForms(), ", "))
-	}
-	return forms()[i], nil
-}
-
-// ImportPath returns the default path of a plan in this format.
-func ImportPath(name string) string {
-	f, _ := find(name)
-	return f.path
-}
-
-// WriteImported returns the text of a plan in the named format. No line of a task's text can be read as another task.
-func WriteImported(name, project string, items []Item) (string, error) {
-	f, err := find(name)
-	if err != nil {
-		return "", err
-	}
-	return f.write(project, items)
-}
-
-func prdJSON(project string, items []Item) (string, error) {
-	type story struct {
-		ID          string   `json:"id"`
-		Title       string   `json:"title"`
-		Description string   `json:"description"`
-		Criteria    []string `json:"acceptanceCriteria"`
-		Priority    int      `json:"priority"`
-		Passes      bool     `json:"passes"`
-	}
-	var stories []story
-	for i, item := range items {
-		stories = append(stories, story{fmt.Sprintf("US-%03d", i+1), item.Title, item.Description,
-			append([]string{}, item.Criteria...), i + 1, item.Done})
-	}
-	var b strings.Builder
-	e := json.NewEncoder(&b)
-	e.SetEscapeHTML(false)
-	e.SetIndent("", "  ")
-	err := e.Encode(map[string]any{"project": project, "userStories": stories})
-	return b.String(), err
-}
-
-// checkbox writes a list of boxes. It indents what belongs to a task, and quotes what would
-// otherwise be read as something else.
-func checkbox(project string, items []Item) (string, error) {
+// WriteImported returns a list of boxes. It indents what belongs to a task, and quotes what would otherwise be read as
+// another task.
+func WriteImported(project string, items []Item) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "# Plan of %s\n\n", termtext.Unwrap(project))
 	for _, item := range items {
@@ -117,7 +53,7 @@ func checkbox(project string, items []Item) (string, error) {
 			fmt.Fprintf(&b, "  - %s\n", harmless(c))
 		}
 	}
-	return b.String(), nil
+	return b.String()
 }
 
 // harmless returns a text as one line that is not a box, comment or fence.

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -28,16 +27,13 @@ type Server struct {
 	Dir   string // the project
 }
 
-// Run serves one client until it leaves, or ctx ends.
-func (s Server) Run(ctx context.Context, in io.Reader, out io.Writer) error {
+// Run serves one client on standard input and output until it leaves, or ctx ends.
+func (s Server) Run(ctx context.Context) error {
 	version, err := s.verb(ctx, "version")
 	if err != nil {
 		return err
 	}
-	messages, feed := io.Pipe()
-	to := &shared{to: out}
-	go pass(in, feed, to)
-	err = s.server(strings.TrimSpace(strings.TrimPrefix(version, "ralph "))).Run(ctx, &sdk.IOTransport{Reader: messages, Writer: to})
+	err = s.server(strings.TrimSpace(strings.TrimPrefix(version, "ralph "))).Run(ctx, &sdk.StdioTransport{})
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -1,15 +1,11 @@
 package mcp
 
 import (
-	"bufio"
-	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 )
@@ -96,36 +92,5 @@ func TestTools_list_saysWhichOnlyRead(t *testing.T) {
 	slices.Sort(writes)
 	if len(all.Tools) != 7 || !slices.Equal(writes, []string{"add_task", "answer"}) {
 		t.Errorf("%d tools, these write: %v", len(all.Tools), writes)
-	}
-}
-
-func TestRun_linesThatAreNoMessages_areAnsweredAndTheSessionGoesOn(t *testing.T) {
-	in, client := io.Pipe()
-	answers, out := io.Pipe()
-	ended := make(chan error, 1)
-	go func() {
-		ended <- server(t).Run(t.Context(), in, out)
-		_ = out.Close()
-	}()
-	lines := bufio.NewScanner(answers)
-	defer time.AfterFunc(time.Minute, func() { _ = answers.CloseWithError(errors.New("no answer")) }).Stop()
-	for _, c := range [][2]string{
-		{`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-06-18","capabilities":{},"clientInfo":{"name":"x","version":"1"}}}`, `"id":1`},
-		{`{"jsonrpc":"2.0","id":2,`, `"code":-32700`}, {"nonsense", `"code":-32700`}, {"{}{}", `"code":-32700`}, {`"text"`, `"code":-32600`},
-		{`[]`, `"code":-32600`}, {`[{"jsonrpc":"2.0","id":3,"method":"ping"}]`, `"code":-32600`}, {`{"jsonrpc":"1.0","id":4,"method":"ping"}`, `"code":-32600`},
-		{`{"id":{}}`, `"code":-32600`}, {`{"jsonrpc":"2.0"}`, `"code":-32600`}, {strings.Repeat("x", maxMessage+10), `"code":-32600`},
-		{"\xff\x00", `"code":-32700`}, {`{"jsonrpc":"2.0","id":6,"method":"nothing"}`, `"id":6`}, {"\r\n" + `{"jsonrpc":"2.0","id":7,"method":"tools/list"}`, "add_task"},
-	} {
-		go func() { _, _ = io.WriteString(client, c[0]+"\n") }()
-		if !lines.Scan() {
-			t.Fatalf("%.100s: the session has ended: %v", c[0], <-ended)
-		}
-		if got := lines.Text(); !strings.Contains(got, c[1]) {
-			t.Errorf("%.100s: %.300s, want %s", c[0], got, c[1])
-		}
-	}
-	_ = client.Close()
-	if err := <-ended; err != nil {
-		t.Error(err)
 	}
 }
