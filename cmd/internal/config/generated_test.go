@@ -104,7 +104,7 @@ minutes and hours may also be written so.
 
 ## Consent
 
-Options marked "needs consent", checks and hooks decide which programs run, what the agent may do, which secrets it
+Options marked "needs consent", checks, hooks and agents decide which programs run, what the agent may do, which secrets it
 gets, or how its work is judged. When a project file sets one, ralph needs your consent. A run on a terminal asks, any
 other run refuses to start, and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values.
 
@@ -191,7 +191,7 @@ that matches decides; a variable that no rule matches passes.
 	for _, s := range agent.Specs() {
 		cell := code(strings.Join(s.Env.Keys, "`, `"))
 		if cell == "" {
-			cell = "none: name them in `ENV_EXCLUDE`"
+			cell = "none: name them in `ENV_EXCLUDE`, or describe an agent of your own"
 		}
 		for _, cloud := range s.Env.Clouds {
 			var when []string
@@ -303,8 +303,8 @@ The agent ` + "`text`" + ` is any program that reads the prompt from standard in
 
     AGENT=text AGENT_CMD='my-agent --yes' ralph
 
-Describe a CLI that ralph does not know in ` + "`config.yaml`" + `, under a name of your choice. ` + "`ralph agent add`" + ` asks questions
-and writes the entry, ` + "`ralph agent list`" + ` shows all agents, and ` + "`AGENT`" + ` selects one. Only ` + "`command`" + ` is required:
+Describe any other CLI in ` + "`config.yaml`" + `, under a name of your choice, or let ` + "`ralph agent add`" + ` ask you and write the entry.
+Only ` + "`command`" + ` is required:
 
 ` + "```yaml" + `
 agents:
@@ -317,10 +317,6 @@ agents:
     model: --model {}
     allowed_tools: --allow {}
     bypass: --yes
-    version: --version
-    models: models list
-    login: login status
-    description: The agent of our company
     env:
       MY_AGENT_NO_UPDATE: "1"
     env_keys: MY_AGENT_API_KEY
@@ -350,8 +346,7 @@ agents:
 
 ` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.
 Without the key ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. If no model is
-named, ralph leaves it out, together with the option before it. An agent in a project file needs your consent.
-ralph refuses to start (exit code 2) when an entry is invalid.
+named, ralph leaves it out, together with the option before it.
 `
 }
 
