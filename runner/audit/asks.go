@@ -14,7 +14,7 @@ import (
 // taskWords are patterns for clauses of a task.
 var taskWords = sync.OnceValue(func() (p struct {
 	path, code, clause, tests, them, fewer, list, change, data, add, bad, red, edit, plan, apart, lets, remove,
-	skip, advises, same, other *regexp.Regexp
+	skip, advises, same, other, lint, repairs, lenient, fewerRules, never *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
@@ -32,7 +32,7 @@ var taskWords = sync.OnceValue(func() (p struct {
 	p.list = re(`(?im)^\W*(?:remov|delet|drop|retir)\w*\b[^:\n]*: [^.;:\n]*\btests?(?: (?:case|file)s?)?\s*(?:[.;,)]|$)`)
 	p.apart = re(`(?i)\b(?:(?:py|unit)?test|jest|vitest|mocha|go test|cargo|runner)\b.{0,20}\b(?:collect|discover|` +
 		`pick)(?:s|ed|ion)?\b|\b(?:mark|tag)\w* (?:the |all |our )?(?:\w+ ){0,2}tests?\b|\bslow tests?\b|` +
-		`\bbuild tags?\b`)
+		`\bbuild tags?\b|\btest\w*\b.*\brun\w* (?:it|them|this|that|these|those|(?:\w+ )?tests?) only (?:when|if|with|on|in|where|under)\b`)
 	p.remove = re(`(?i)\b(?:remov|delet|drop|retir|mov(?:e|ing)|merg|` +
 		`reorgani[sz]|consolidat|prun|deprecat|revert|obsolet|restructur)\w*`)
 	p.skip = re(`(?i)\b(?:skip|xfail|disabl|flaky|quarantin|ignor|pending|failing|` +
@@ -42,6 +42,14 @@ var taskWords = sync.OnceValue(func() (p struct {
 		`\bnon-?blocking\b|\badvisory\b|\bwarn\w* only\b|\binformational\b|\bwithout (?:failing|breaking|blocking)\b`)
 	p.lets = re(`(?i)\b(?:let|make|have) (?:the |its |their |all )?(?:\w+ )?\x60?\w*tests?\w*\x60? (?:use|call|expect|read|` +
 		`take|check|go|assert)\b|\btests?\w*\x60? (?:should|must|shall|needs? to|ha(?:s|ve) to) (?:expect|assert|compare)\b`)
+	p.lint = re(`(?i)lint|\b(?:ruff|flake8|mypy|clippy|rules?|warnings?|style)\b`)
+	p.repairs = re(`(?i)\b(?:fix|repair|resolv|correct|clean|address|solv|split|shorten|eliminat)\w*\b[^;\n]{0,60}\b(?:findings?|violations?|` +
+		`warnings?|complain\w*|offen[cs]es?|(?:\w*lint\w*|ruff|mypy|flake8|style) (?:errors?|issues?|problems?))\b|` +
+		`\bmake\b[^;\n]{0,30}lint\b[^;\n]{0,30}\b(?:pass|green|clean)\b`)
+	p.lenient = re(`(?i)\b(?:rais|increas|relax|loosen|lift|drop|remov|disabl|turn\w* off|switch\w* off|allow|permit|exclud|except|ignor|skip|` +
+		`silenc|suppress|exempt|leav|stay|may\b)\w*|\blimit\w* (?:\w+ )?\d`)
+	p.fewerRules = re(`(?i)\bno (?:\w+ )?rules?\b`)
+	p.never = re(`(?i)(?:\b(?:no|not|never|without)|n't)\b[^,;.()\n]*`)
 	p.change = re(`(?i)\b(?:fix(?:e[sd]|ing)?\b|correct|mend|repair|restor|adjust|adapt|updat|chang|regenerat|` +
 		`refresh|relax|loosen|record|mock|bring|refactor|split|port|translat|renam)`)
 	p.data = re(`(?i)\b(?:goldens?|snapshots?|expect(?:ed|ations?)|fixtures?|conftest|test ?data|` +
@@ -230,7 +238,7 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 		`(?:make sure|ensure)\b.{0,60}\b(?:tests?|build|lint|suite|checks?|ci|everything)\b.{0,30}\b(?:pass|green|works?|clean|runs?)\b)`)
 	p.other = re(`(?i)\b(?:make|must|should|need|let|chang|renam|replac|mov|split|extend|improv|speed|optimi[sz]|support|use|allow|prevent|` +
 		`avoid|stop|drop|delet|convert|port|migrat|upgrad|introduc|provid|show|print|faster|instead|also|now|no longer|new|bug|broken|wrong)`)
-	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b))[^,;.]*[,;]?[^,;.]*|` +
+	p.unless = re(`(?i)\b(?:only )?(?:if|where|should) (?:not\b|[^,;.]{0,40}\b(?:fail|break|broke|red\b|wrong\b|missing\b|lack|differ))[^,;.]*[,;]?[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:it|them|this|that|the|these|those|any\w*)(?: \w+)? (?:only )?(?:if|unless|where)\b[^,;.]*|` +
 		`\b(?:fix|mend|repair|correct)\w* (?:what|whatever|anything that|everything that) [^,;.]*`)
 	const mends = `(?:fix|add|writ|implement|updat|creat|mend|repair|correct|document|handl|reject|refactor|remov)`
@@ -308,10 +316,17 @@ func AllNamed(tests, names []string) bool {
 	return len(tests) > 0 && !slices.ContainsFunc(tests, func(test string) bool { return !isNamed(test, names) })
 }
 
-// asksToHold reports whether a task wants a threshold to stay: "coverage must stay at 95%".
+// AsksForOtherRules reports whether a task wants a linter to ask for less: "line limit 100 (was 72) in lint.conf".
+func AsksForOtherRules(task string) bool {
+	p := taskWords()
+	return p.lint.MatchString(task) && (p.fewerRules.MatchString(task) || p.lenient.MatchString(p.never.ReplaceAllString(task, "")))
+}
+
+// asksToHold reports whether a task wants a threshold to stay, or the code to satisfy a linter: "coverage must stay at
+// 95%", "fix all findings of ruff".
 func asksToHold(task string) bool {
 	p := taskPhrases()
-	return slices.ContainsFunc(p.end.Split(task, -1), func(sentence string) bool {
+	return taskWords().repairs.MatchString(task) && !AsksForOtherRules(task) || slices.ContainsFunc(p.end.Split(task, -1), func(sentence string) bool {
 		return p.level.MatchString(sentence) && p.hold.MatchString(sentence)
 	})
 }

@@ -27,7 +27,9 @@ func TestAsksForFewerTests_onlyTasksAboutTests(t *testing.T) {
 		"Move the client to its own package, keeping the tests green": false,
 		"Add tests for the parser":                                    false,
 		"Add Cart.remove(name) with a test":                           false, "Delete test_old()": true,
-		"Delete the latest entries": false,
+		"Delete the latest entries":                                                                           false,
+		"test_size needs the network: run it only when NET=1 is set":                                          true,
+		"Add a test. The job must run only when the queue is empty":                                           false,
 		"Node 16 is no longer supported: remove src/polyfill.js and its test, engines to >=20":                true,
 		"Replace `small_sizes` and `large_sizes` by one test over a table":                                    true,
 		"Remove the old parser and the tests must pass":                                                       false,
@@ -173,6 +175,7 @@ func TestAsksForRemoval_notWhatAFileIsCalled(t *testing.T) {
 func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
 	for text, want := range map[string]bool{
 		"Verify that all tests pass": true,
+		"Check that every name in a.py is in .env.example. Only if one is missing: add it. Otherwise no change is needed": true,
 		"Check that the commands in `.ralph/AGENT.md` work, and correct that file if they do not":                         true,
 		"Verify that `go build ./...` and `go test ./...` still pass; only if something fails, fix it (no other changes)": true,
 		"Run the whole test suite and fix whatever fails":                                                                 true,
@@ -280,6 +283,21 @@ func TestAsksForSameBehavior_onlyIfNothingElseMayChangeIt(t *testing.T) {
 	} {
 		if got := AsksForSameBehavior(task); got != want {
 			t.Errorf("%s: %v", task, got)
+		}
+	}
+}
+
+func TestAsksForOtherRules_onlyWhereALinterIsToAskForLess(t *testing.T) {
+	for task, want := range map[string]bool{
+		"Team decision: line limit 100 (was 72) in lint.conf, and no tab rule for Makefiles": true,
+		"Turn off the rule against tabs":                                                  true,
+		"Fix the warnings of clippy; those in src/old.rs may stay":                        true,
+		"Repair all findings of lint.py in app/":                                          false,
+		"Split what tools/lint.py complains about (no `lint: skip-file`, no other limit)": false,
+		"rotate.sh: drop older ones":                                                      false,
+	} {
+		if got := AsksForOtherRules(task); got != want {
+			t.Errorf("%q: %t", task, got)
 		}
 	}
 }

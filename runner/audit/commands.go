@@ -74,6 +74,11 @@ func narrowed(line string, lost []string) bool {
 // checksIn returns the names of the checks that a line runs.
 func checksIn(line string) []string { return commandPatterns().check.FindAllString(line, -1) }
 
+// counts match the lines of a helper that count a failure.
+var counts = sync.OnceValue(func() *regexp.Regexp {
+	return regexp.MustCompile(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
+})
+
 // exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
 var exits = sync.OnceValue(func() *regexp.Regexp {
 	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
@@ -87,6 +92,9 @@ func lostExit(path, before, after string) string {
 		return ""
 	}
 	was := exits().FindStringSubmatch(before)
+	if was == nil && !counts().MatchString(after) { // a helper
+		was = counts().FindStringSubmatch(before)
+	}
 	if was == nil || exits().MatchString(after) || strings.Contains(after, "exec ") {
 		return ""
 	}

@@ -24,6 +24,25 @@ func makeTargets(text string) string {
 	return out.String()
 }
 
+// linterOff returns the comments of a file that keep linters from all of it. Generated files may have them.
+func linterOff(text string) string {
+	if settingPatterns().generated.MatchString(text) {
+		return ""
+	}
+	var all []string
+	for _, m := range settingPatterns().file.FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1]+m[2])
+	}
+	return strings.Join(all, "\n")
+}
+
+// oneSetting puts each list on one line, and each member of an object of JSON on a line of its own.
+func oneSetting(text string) string {
+	p := settingPatterns()
+	text = p.lists.ReplaceAllStringFunc(text, func(list string) string { return strings.Join(strings.Fields(list), " ") })
+	return p.member.ReplaceAllString(text, "$1\n$2")
+}
+
 // gitPrograms returns the lines of a git configuration that may name programs: all but
 // those that everyday commands write.
 func gitPrograms(text string) string {

@@ -55,8 +55,14 @@ func (j settingsRow) reason(f File, files []File, task string) string {
 	if line != "" && (!asked || asksToPass(task) || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
 		return fmt.Sprintf("removed %q", line)
 	}
-	if code := lostExit(f.Path, f.Before, f.After); code != "" {
+	fails := func(o File) bool {
+		return j.Files.MatchString(o.Path) && lostExit("a.sh", o.After, o.Before+"\n") != ""
+	}
+	if code := lostExit(f.Path, f.Before, f.After); j.Commands && code != "" && !slices.ContainsFunc(files, fails) { // it has not moved
 		return fmt.Sprintf("removed %q", code)
+	}
+	if j.off && len(added) > 0 && (!asked || asksToHold(task)) {
+		return fmt.Sprintf("added %q", added[0])
 	}
 	if before, after, ok := weakenedSetting(lost, added); ok && (!asked || asksToHold(task)) {
 		return fmt.Sprintf("%q became %q", before, after)
@@ -89,6 +95,9 @@ func (j settingsRow) diff(f File) (lost, added []string) {
 func (j settingsRow) lines(text string) []string {
 	if j.Part != nil {
 		text = j.Part(text)
+	}
+	if !j.Strict {
+		text = oneSetting(text)
 	}
 	var all []string
 	for _, line := range lines(strings.ReplaceAll(text, "\\\n", " ")) {

@@ -16,6 +16,7 @@ type settingsRow struct {
 	Part             func(text string) string // the relevant part of a file; nil: all of it
 	Asked            *regexp.Regexp           // matches a task about such files; nil: none
 	steering         bool                     // what steers other programs belongs to it, too: see Steering
+	off              bool                     // any new line is a finding
 }
 
 // Steering is what steers agent CLIs, and the programs that keep plans, in a project, from their tables. The zero
@@ -81,7 +82,7 @@ var settingsRows = sync.OnceValue(func() []settingsRow {
 		{
 			What: "the check scripts were changed", Commands: true, Asked: re(`(?i)` + tests),
 			Files: re(`(?:^|/)(?:run[-_])?(?:tests?|checks?|lint|ci|verify|validate)(?:[-_]\w+)?\.(?:sh|bash)$|` +
-				`(?:^|/)tests?/(?:run|all|main)(?:[-_]\w+)?(?:\.(?:sh|bash))?$|` +
+				`(?:^|/)tests?/(?:run|all|main|lib|helpers?|asserts?|common|utils?)(?:[-_]\w+)?(?:\.(?:sh|bash))?$|` +
 				`(?:^|/)noxfile\.py$|(?:^|/)\.husky/|(?:^|/)lefthook\.ya?ml$`),
 		},
 		{
@@ -96,9 +97,12 @@ var settingsRows = sync.OnceValue(func() []settingsRow {
 		},
 		{
 			What: "the settings of a linter were changed", Asked: re(`(?i)` + lint),
-			Files: re(`(?:^|/)(?:\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
+			Files: re(`(?:^|/)(?:\.?lint(?:er|rc|ing)?\.(?:conf|cfg|ini|toml|ya?ml|jsonc?)|\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
 				`biome\.jsonc?|\.lintrc(?:\.\w+)?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|` +
 				`Cargo\.toml)$`),
+		},
+		{
+			What: "a linter no longer looks at a file", Asked: re(`(?i)` + lint), Files: paths().code, Part: linterOff, off: true,
 		},
 	}
 })

@@ -108,7 +108,7 @@ func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
 	u := plan(files, rows)
 	for _, f := range files {
 		isCheck := func(c gate.Check) bool { return isScript(p.Dir, c, f.Path) }
-		if f.Existed && !u.takes(f) && slices.ContainsFunc(rows, isCheck) {
+		if f.Existed && !u.takes(f) && !audit.AsksForOtherRules(text) && slices.ContainsFunc(rows, isCheck) {
 			u.files, u.tests = append(u.files, f), append(u.tests, f.Path)
 		}
 	}
