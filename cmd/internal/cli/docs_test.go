@@ -70,9 +70,6 @@ func hookTables() (points, environment string) {
 	var p, e strings.Builder
 	p.WriteString("| point | when | a hook that blocks prevents |\n|---|---|---|\n")
 	for _, r := range hooks.Points() {
-		if r.Veto == "" {
-			r.Veto = "nothing: the next prompt gets the reason"
-		}
 		fmt.Fprintf(&p, "| `%s` | %s | %s |\n", r.Point, r.When, r.Veto)
 	}
 	e.WriteString("| variable | holds |\n|---|---|\n")
