@@ -64,6 +64,7 @@ type Note struct {
 	Text string    `json:"text"`
 	Role Role      `json:"role"`
 	Task bool      `json:"task,omitempty"` // it says what became of a task; false: it is a finding
+	Kept bool      `json:"-"`              // it is among the items of status.json while it holds
 	Open string    `json:"-"`              // the task that it is about, until that is done; empty: it stays
 }
 

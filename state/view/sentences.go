@@ -372,7 +372,8 @@ func commitEntries(d state.Commit) []entry {
 
 // noteOf returns the first line of an event, false if it has none, or asks for nothing.
 func noteOf(e state.Event) (Note, bool) {
-	if f, ok := e.Data.(state.Finding); ok && f.Name == state.FoundUnread {
+	f, _ := e.Data.(state.Finding)
+	if f.Name == state.FoundUnread {
 		return Note{}, false
 	}
 	open := ""
@@ -383,7 +384,7 @@ func noteOf(e state.Event) (Note, bool) {
 	if len(lines) == 0 {
 		return Note{}, false
 	}
-	return Note{e.Time, Heading(lines[0].Text), lines[0].Role, e.Kind == state.KindTask, open}, true
+	return Note{e.Time, Heading(lines[0].Text), lines[0].Role, e.Kind == state.KindTask, f.Source == state.FoundByAudit && !f.Doubt, open}, true
 }
 
 // Heading is the first line of a text, for a place that does not show the others: without the sentence that

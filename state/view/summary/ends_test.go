@@ -61,3 +61,26 @@ func TestOf_findings_haveTheNumberThatAcceptTakes(t *testing.T) {
 		t.Error("the model itself was changed")
 	}
 }
+
+func TestOf_findingThatWasRepaired_isNotShownAtTheEnd(t *testing.T) {
+	open := []state.ReviewItem{{Text: "a_test.go is gone", N: 1}}
+	for _, test := range []struct {
+		status string
+		review []state.ReviewItem
+		want   string
+	}{
+		{state.StatusRunning, nil, "audit: a_test.go is gone|checks were detected"},
+		{state.StatusReview, open, "audit: a_test.go is gone|checks were detected"},
+		{state.StatusCompleted, nil, "checks were detected"},
+	} {
+		m := &view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "r", Status: test.status, Review: test.review}, State: test.status}}
+		m.Run.Notes = []view.Note{{Text: "audit: a_test.go is gone", Kept: true}, {Text: "checks were detected"}}
+		var got []string
+		for _, n := range Of(m, time.Now()).Notes {
+			got = append(got, n.Text)
+		}
+		if strings.Join(got, "|") != test.want {
+			t.Errorf("%s: %q, want %q", test.status, got, test.want)
+		}
+	}
+}

@@ -151,6 +151,9 @@ func Of(m *view.Model, now time.Time) Summary {
 	}
 	v.Checks = checkLines(m, now)
 	v.Notes = distinct(m.Run.Notes)
+	if st.Status == state.StatusCompleted || st.Status == state.StatusReview { // all findings were looked at again
+		v.Notes = slices.DeleteFunc(v.Notes, func(n view.Note) bool { return n.Kept && !among(st.Review, n) })
+	}
 	for i := range v.Notes {
 		v.Notes[i].Text = Numbered(st.Review, v.Notes[i].Text)
 	}
