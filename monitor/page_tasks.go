@@ -133,6 +133,7 @@ func (p *tasksPage) taskKeys() []binding {
 		{"b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)",
 			p.with(p.block)},
 		{"D", "drop", "take the task out of what is left to do (asks first)", p.with(p.drop)},
+		{"u", "", "answer the questions of agents", p.u.openAnswers},
 	}
 }
 

@@ -84,6 +84,7 @@ func TestKeys_askForVerbsOfRalph(t *testing.T) {
 		{"b", "says it is done; x opens it again"},
 		{"jjjjby", "task reopen -- T5"},
 		{"jDy", "task drop -- T2"},
+		{"u", "says no question waits for an answer"},
 		{"jDx", ""},
 		{"GD", "says it is dropped already; x opens it again"},
 		{"jJ", "task move --after=T3 -- T2"},

@@ -401,7 +401,10 @@ func taskAddRun(f *cmdline.Factory, args []string, asJSON bool) error {
 	text, lines := "", false
 	switch {
 	case len(args) == 0:
-		text, err = p.inEditor("")
+		err = p.inEditor("", func(typed string) error {
+			text = typed
+			return nil
+		})
 	case args[0] == "-":
 		var data []byte
 		data, err = io.ReadAll(io.LimitReader(f.In, store.MaxSize))
@@ -520,42 +523,49 @@ func (p *plan) edit(t task.Task) (task.Task, error) {
 	if err != nil {
 		return task.Task{}, err
 	}
-	text, err := p.inEditor(old)
-	if err != nil || text == old {
-		return task.Task{}, err
-	}
-	return store.Replace(p.file(), t, old, text)
+	var now task.Task
+	err = p.inEditor(old, func(text string) (err error) {
+		if text != old {
+			now, err = store.Replace(p.file(), t, old, text)
+		}
+		return err
+	})
+	return now, err
 }
 
 var errNoEditor = errors.New("there is no terminal for an editor; give the text as an argument")
 
-// inEditor lets a person edit a text.
-func (p *plan) inEditor(text string) (string, error) {
+// inEditor lets a person edit a text, in a temporary file. If use cannot use it, the file stays.
+func (p *plan) inEditor(text string, use func(text string) error) error {
 	if !p.CanAsk() {
-		return "", errNoEditor
+		return errNoEditor
 	}
 	words, err := config.Words(cmp.Or(os.Getenv("VISUAL"), os.Getenv("EDITOR"), "vi"), p.Env)
 	if err != nil || len(words) == 0 {
-		return "", fmt.Errorf("run EDITOR: %w", cmp.Or(err, errors.New("it is empty")))
+		return fmt.Errorf("run EDITOR: %w", cmp.Or(err, errors.New("it is empty")))
 	}
 	file, err := os.CreateTemp("", "ralph-task-*.md")
 	if err != nil {
-		return "", err
+		return err
 	}
-	defer func() { _ = os.Remove(file.Name()) }()
-	if _, err := file.WriteString(text); err != nil {
-		return "", err
-	}
-	if err := file.Close(); err != nil {
-		return "", err
+	_, err = file.WriteString(text)
+	if err = errors.Join(err, file.Close()); err != nil {
+		return err
 	}
 	cmd := exec.CommandContext(context.Background(), words[0], append(words[1:], file.Name())...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = p.In, p.Out, p.Err
 	if err := cmd.Run(); err != nil {
-		return "", fmt.Errorf("%s: %w", words[0], err)
+		_ = os.Remove(file.Name())
+		return fmt.Errorf("%s: %w", words[0], err)
 	}
 	data, err := os.ReadFile(file.Name()) // file: outside of the project
-	return string(data), err
+	if err == nil {
+		err = use(string(data))
+	}
+	if err != nil {
+		return fmt.Errorf("%w; your text is kept in %s", err, file.Name())
+	}
+	return os.Remove(file.Name())
 }
 
 func newTaskMoveCmd(f *cmdline.Factory) *cobra.Command {

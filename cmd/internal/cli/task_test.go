@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/task/store"
 	"ralph/state"
@@ -377,5 +379,24 @@ func TestTaskList_planWithoutIDs_showsNumbersThatNameTasks(t *testing.T) {
 	}
 	if out, code := p.run("", "done", "2"); code != 0 || !strings.Contains(out, "Log in: open -> done") {
 		t.Errorf("%d\n%s", code, out)
+	}
+}
+
+func TestTaskEdit_textThatCannotBeUsed_isKeptInAFile(t *testing.T) {
+	p := newProject(t, map[string]string{"fix_plan.md": "- [ ] Set up\n- [ ] Log in\n", "editor": "#!/bin/sh\necho 'an hour of work' >\"$1\"\n"})
+	editor := filepath.Join(p.dir, "editor")
+	if err := os.Chmod(editor, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("VISUAL", editor)
+	t.Setenv("TMPDIR", t.TempDir())
+	err := taskEditRun(&cmdline.Factory{In: world.Typed(t, ""), Out: io.Discard, Err: io.Discard, Env: p.env, Dir: p.dir}, "Set", nil)
+	if err == nil {
+		t.Fatal("the text of a task without a box was taken")
+	}
+	_, after, _ := strings.Cut(err.Error(), "your text is kept in ")
+	file, _, _ := strings.Cut(after, ";")
+	if text, _ := os.ReadFile(file); string(text) != "an hour of work\n" {
+		t.Errorf("%v: %q", err, text)
 	}
 }
