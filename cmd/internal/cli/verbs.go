@@ -54,6 +54,11 @@ func table() []verbGroup {
 	}
 }
 
+// firstVerbs are those of a first night, which help shows without being asked for more.
+func firstVerbs() []string {
+	return []string{"init", "doctor", "run", "status", "report", "diff", "undo", "answer"}
+}
+
 // verbOf is the verb that a command line begins with; empty: none, or an option comes before it.
 func verbOf(args []string) string {
 	for _, group := range table() {

@@ -10,7 +10,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 )
 
-func TestVerbs_helpOfRoot_listsAllHoweverItIsCalled(t *testing.T) {
+func TestHelp_ofRoot_isInLayersHoweverItIsCalled(t *testing.T) {
 	dir := t.TempDir()
 	help := func(args ...string) string {
 		out := &strings.Builder{}
@@ -20,17 +20,29 @@ func TestVerbs_helpOfRoot_listsAllHoweverItIsCalled(t *testing.T) {
 		}
 		return out.String()
 	}
-	want := help("help")
+	all := help("help", "all")
 	for _, group := range table() {
 		for _, verb := range group.verbs {
 			cmd := verb.make(cmdline.New())
-			if group.title != "" && !strings.Contains(want, "\n  "+cmd.Name()+" ") {
-				t.Errorf("ralph help does not list %s:\n%s", cmd.Name(), want)
+			if group.title != "" && !strings.Contains(all, "\n  "+cmd.Name()+" ") {
+				t.Errorf("ralph help all does not list %s:\n%s", cmd.Name(), all)
 			}
 			if names := append([]string{cmd.Name()}, cmd.Aliases...); strings.Join(names, " ") != verb.names {
 				t.Errorf("the row %q makes the verb %q", verb.names, names)
 			}
 		}
+	}
+	want := help("help")
+	for _, verb := range firstVerbs() {
+		if !strings.Contains(want, "\n  "+verb+" ") {
+			t.Errorf("ralph help does not list %s:\n%s", verb, want)
+		}
+	}
+	if strings.Contains(want, "\n  drill ") || !strings.Contains(want, "ralph help all") {
+		t.Errorf("ralph help is not for a first night:\n%s", want)
+	}
+	if diff := cmp.Diff(all, help("--help-all")); diff != "" {
+		t.Errorf("ralph --help-all differs from ralph help all:\n%s", diff)
 	}
 	for _, args := range [][]string{{"--help"}, {"-h"}, {"-vh"}, {"-v", "--help"}, {"--agent", "status", "--help"}} {
 		if diff := cmp.Diff(want, help(args...)); diff != "" {
@@ -40,6 +52,28 @@ func TestVerbs_helpOfRoot_listsAllHoweverItIsCalled(t *testing.T) {
 	for _, args := range [][]string{{"status", "--help"}, {"help", "status"}} {
 		if out := help(args...); !strings.Contains(out, "ralph status [flags]") || strings.Contains(out, "import") {
 			t.Errorf("ralph %q:\n%s", args, out)
+		}
+	}
+}
+
+func TestHelp_ofRun_showsTheFirstFlagsAndThenAll(t *testing.T) {
+	help := func(args ...string) string {
+		out := &strings.Builder{}
+		if text, code := execute(&cmdline.Factory{Out: out, Err: out, Dir: t.TempDir()}, args); code != 0 {
+			t.Errorf("ralph %q: exit code %d: %s", args, code, text)
+		}
+		return out.String()
+	}
+	for _, verb := range []string{"run", "once"} {
+		first, all := help(verb, "--help"), help(verb, "--help-all")
+		for _, flag := range firstFlags() {
+			if !strings.Contains(first, "--"+flag) || !strings.Contains(all, "--"+flag) {
+				t.Errorf("ralph %s --help has no --%s:\n%s", verb, flag, first)
+			}
+		}
+		if strings.Contains(first, "--fallback-agents") || !strings.Contains(first, verb+" --help-all") ||
+			!strings.Contains(all, "--fallback-agents") {
+			t.Errorf("ralph %s:\n%s\n%s", verb, first, all)
 		}
 	}
 }
