@@ -218,10 +218,6 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	p.shows("raw bytes of 6 red", "PAGER ENDS")
 	p.keys("C-c") // for the pager, not for the monitor
 	p.shows("API usage")
-	p.keys("k", "r")
-	p.shows("Review of iteration 7")
-	p.keys("Escape")
-	p.shows("API usage")
 	p.keys("BTab")
 	p.keys("o")
 	p.shows("text for the pager", "PAGER ENDS")

@@ -38,10 +38,8 @@ func (r *runPage) pageKeys() []binding {
 		model = "model"
 	}
 	return []binding{
-		{"enter", "read", "the transcript of the iteration: what the agent said and did, its tool calls with their answers",
+		{"enter", "read", "the transcript of the iteration: what the agent said and did, checks, verdicts and findings",
 			func() { u.openTranscript(r.chosen()) }},
-		{"r", "review", "review the iteration: how it ended, its checks and findings; left and right: the previous and " +
-			"the next one", func() { u.openReview(r.chosen()) }},
 		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
 			u.openTasks},
 		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back",

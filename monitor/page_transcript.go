@@ -62,7 +62,6 @@ func newTranscript(u *ui, run string, n int) *transcriptPage {
 	p.keys = func() []binding {
 		return append([]binding{
 			{"enter z", "answers", "show the answers to all tool calls, or only to those that failed", p.unfold},
-			{"r", "review", "review the iteration: how it ended, its checks and findings", func() { u.openReview(n) }},
 			{"d", "diff", "what the iteration changed", func() { u.openChanges(n) }},
 		}, neighbours(n, u.openTranscript)...)
 	}

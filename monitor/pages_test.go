@@ -28,8 +28,7 @@ var pages = map[string]func(*ui){
 		p.load(events)
 		u.open("transcript", p)
 	},
-	"review": func(u *ui) { u.openReview(15) },
-	"tasks":  func(u *ui) { u.open("tasks", planned(u)) },
+	"tasks": func(u *ui) { u.open("tasks", planned(u)) },
 	"panel-tasks": func(u *ui) {
 		u.o.Ralph, u.run.tasks = []string{"none"}, planned(u)
 		u.run.tasks.wanted, u.run.tasks.quiet = true, true
@@ -157,12 +156,9 @@ func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
 	click(10, y)
 	p.keys("Enter")
 	p.shows("Transcript of iteration 2")
-	x, last := find("r review")
+	x, last := find("esc back")
 	click(x, last)
-	p.shows("Review of iteration 2")
-	p.keys("Escape")
-	p.shows("Transcript of iteration 2")
-	p.keys("Escape")
+	p.hides("Transcript of iteration 2")
 	_, y = find("no change")
 	click(10, y)
 	click(10, y)

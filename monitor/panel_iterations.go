@@ -121,12 +121,6 @@ func badgeOf(found, width int) string {
 
 // drawIterationChecks draws marks; those that failed stand out.
 func drawIterationChecks(c canvas.Canvas, x int, marks string, style tcell.Style) {
-	passed, failed, _ := strings.Cut(marks, " ")
-	if failed != "" { // their numbers
-		x = c.Text(x, 0, style, passed+" ")
-		c.Text(x, 0, style.Bold(true), failed)
-		return
-	}
 	for _, r := range marks {
 		s := style
 		if r == '✗' {

@@ -15,12 +15,6 @@ func TestTranscript_opensUnfoldsAndCloses(t *testing.T) {
 		p.shows("│ changed")
 		p.keys("Left")
 		p.shows("Transcript of iteration 6")
-		p.keys("r")
-		p.shows("Review of iteration 6")
-		p.keys("Enter")
-		p.shows("Transcript of iteration 6")
-		p.keys("Escape")
-		p.shows("Review of iteration 6")
 		p.keys("q")
 		p.shows("monitor ended")
 	}

@@ -190,15 +190,11 @@ func runName(run string) string {
 		return "_"
 	}
 	return strings.Map(func(c rune) rune {
-		if inRunID(c) {
+		if c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z' {
 			return c
 		}
 		return '_'
 	}, run)
-}
-
-func inRunID(c rune) bool {
-	return c == '-' || c >= '0' && c <= '9' || c >= 'a' && c <= 'z' || c >= 'A' && c <= 'Z'
 }
 
 // isRunID tells whether ralph could have made this id.

@@ -193,9 +193,6 @@ func Describes(task string) bool {
 	return len(NamesOf(task)) > 0 && !p.mend.MatchString(task) && !p.other.MatchString(task)
 }
 
-// asksToLetFail reports whether a task wants a check whose failure does not count.
-func asksToLetFail(task string) bool { return taskWords().advises.MatchString(task) }
-
 // AsksForPlan reports whether a task asks for changes of the plan.
 func AsksForPlan(task string) bool {
 	p := taskWords()

@@ -30,9 +30,6 @@ var awarePatterns = sync.OnceValue(func() (p struct {
 	return p
 })
 
-// asksForAwareness reports whether a task wants code that knows about tests: "no colors in tests".
-func asksForAwareness(task string) bool { return awarePatterns().asked.MatchString(task) }
-
 // awareLine says which line of a file asks whether a test runs, or replaces an assertion; empty: no line that is not in
 // the old text does.
 // Tests inside Rust code are left out, and so are the settings of tools: vite.config.ts asks for its tests.

@@ -60,10 +60,8 @@ func hidesFailure(line string, lost []string, asked bool) bool {
 }
 
 // narrower match arguments with which a check runs fewer tests.
-var narrower = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
-		`--lib|--testPathIgnorePatterns[ =]\S+)`)
-})
+var narrower = lazy(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
+	`--lib|--testPathIgnorePatterns[ =]\S+)`)
 
 // narrowed reports whether a line that runs a check replaces one that only lacks an argument to leave tests out.
 func narrowed(line string, lost []string) bool {
@@ -71,19 +69,12 @@ func narrowed(line string, lost []string) bool {
 	return bare != line && commandPatterns().check.MatchString(line) && slices.Contains(lost, bare)
 }
 
-// checksIn returns the names of the checks that a line runs.
-func checksIn(line string) []string { return commandPatterns().check.FindAllString(line, -1) }
-
 // counts match the lines of a helper that count a failure.
-var counts = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
-})
+var counts = lazy(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
 
 // exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
-var exits = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
-		`set -[a-z]*e[a-z]*\b|false$)`)
-})
+var exits = lazy(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
+	`set -[a-z]*e[a-z]*\b|false$)`)
 
 // lostExit returns how a shell script failed before; empty: it did not, or it still can.
 func lostExit(path, before, after string) string {

@@ -35,13 +35,13 @@ func FewerTests(in Input, losses []report.Loss, base func(check string) bool) (f
 func (in Input) goneDefinitions() map[string]bool {
 	gone := map[string]bool{}
 	all, now := goneWords(in.Files), in.codeNow()
-	still := mentionedNames(now)
+	still := namesIn(append(definition().FindAllStringSubmatch(now, -1), calls().FindAllStringSubmatch(now, -1)...))
 	for _, f := range in.Files {
 		l := languageOf(f.Path)
 		if !f.Existed || l != nil && !l.inline() || l == nil && !paths().code.MatchString(f.Path) {
 			continue
 		}
-		for name := range definedNames(productOf(f.Before)) {
+		for name := range namesIn(definition().FindAllStringSubmatch(productOf(f.Before), -1)) {
 			gone[name] = all[name] || !still[name]
 		}
 		if name, _, _ := strings.Cut(path.Base(f.Path), "."); !f.Exists {
@@ -76,7 +76,7 @@ func Overtaken(files []File) (tests []string) {
 	}
 	for _, f := range files {
 		if l := languageOf(f.Path); l != nil && f.Existed {
-			for name, block := range l.blocks(f.Before) {
+			for name, block := range l.bodies(f.Before) {
 				if calling(block, calls) {
 					tests = append(tests, name)
 				}
@@ -109,7 +109,7 @@ func (in Input) goneTests() []string {
 		}
 		still := l.names(f.After)
 		with := !f.Exists && in.deletedWith(f)
-		for name, block := range l.blocks(f.Before) {
+		for name, block := range l.bodies(f.Before) {
 			if !still[name] && (with || calling(block, gone())) {
 				names = append(names, name)
 			}
@@ -131,25 +131,6 @@ func (in Input) deletedWith(test File) bool {
 // calling reports whether the text of a test has one of the names.
 func calling(block string, called map[string]bool) bool {
 	return slices.ContainsFunc(slices.Collect(maps.Keys(called)), func(name string) bool { return called[name] && HasName(block, name) })
-}
-
-// blocks returns the text of each test in a file, by its name.
-func (l *language) blocks(text string) map[string]string {
-	all := map[string]string{}
-	name, in := "", false
-	for line := range strings.Lines(text) {
-		trimmed := strings.TrimSpace(line)
-		if l.test.MatchString(trimmed) {
-			name, in = l.nameOf(trimmed), true
-		}
-		if in && name == "" { // the name is on a line below: #[test]
-			name = l.nameOf(trimmed)
-		}
-		if in && name != "" {
-			all[name] += line
-		}
-	}
-	return all
 }
 
 // covers reports whether the tests that were removed, or that the task does not want, account for the

@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -186,7 +185,7 @@ var fillers = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-var token = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`) })
+var token = lazy(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`)
 
 // stems returns the words of a text that say something, each once: in lower case, without endings, and with names
 // of code taken apart.
@@ -278,24 +277,18 @@ func isProse(name string) bool {
 		!strings.HasPrefix(base, "requirements") && base != "cmakelists.txt"
 }
 
-var prose = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|descri|explain|page|guide|manual|handbook|runbook|` +
-		`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
-})
+var prose = lazy(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|descri|explain|page|guide|manual|handbook|runbook|` +
+	`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
 
 // AsksForProse reports whether a task may ask for documentation or another text for people.
 func AsksForProse(task string) bool { return prose().MatchString(task) }
 
 var (
-	source = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
-	})
-	written = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
-			`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
-	})
-	branch  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\bbranch`) })
-	address = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\w+://\S+`) })
+	source  = lazy(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
+	written = lazy("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
+		`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
+	branch  = lazy(`(?i)\bbranch`)
+	address = lazy(`\w+://\S+`)
 )
 
 // mayBeElsewhere reports whether a task wants files gone, moved or on a branch: those that it names may be nowhere.
@@ -329,9 +322,7 @@ func sources(text string) (all []string) {
 }
 
 // gone matches a sentence that begins with the wish to remove something: what it names may be nowhere.
-var gone = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:[^:]*:)?[\W\d]*(?:remove|delete|drop|retire|prune|get rid of)\**\s`)
-})
+var gone = lazy(`(?i)^(?:[^:]*:)?[\W\d]*(?:remove|delete|drop|retire|prune|get rid of)\**\s`)
 
 func (in Input) named(t task.Task) []string {
 	text := TextOf(t)

@@ -3,16 +3,12 @@ package audit
 // This file finds the names of code in prose: text in, names out.
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 )
 
 // pattern matches "total(", "to_json", "Cart.Merge", but not "file(s)".
-var pattern = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\b([a-zA-Z]\w{2,})\((?:[^s)]|s[^)]|\))|\b([a-zA-Z]\w*_\w+)|\b[A-Z]\w*\.([a-zA-Z]\w{2,})`)
-})
+var pattern = lazy(`\b([a-zA-Z]\w{2,})\((?:[^s)]|s[^)]|\))|\b([a-zA-Z]\w*_\w+)|\b[A-Z]\w*\.([a-zA-Z]\w{2,})`)
 
 // NamesOf returns the names of code in a text, sorted.
 func NamesOf(text string) []string {
@@ -44,21 +40,15 @@ func HasName(text, name string) bool {
 }
 
 var (
-	span   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
-	quoted = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`) })
-	asked  = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(\b(?:not|never|no longer|instead of|rather than|without|that|which|still|does|or)\s+(?:to )?|n't )?` +
-			"\\b(?:raise|throw|add|introduce|create|define|provide|implement|named|called) (?:(?:an?|the|new|own|custom) )*`" +
-			`([a-zA-Z_]\w{2,})(?:\([^\x60]*\))?` + "`")
-	})
+	span   = lazy("`([^`\n]+)`")
+	quoted = lazy(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`)
+	asked  = lazy(`(?i)(\b(?:not|never|no longer|instead of|rather than|without|that|which|still|does|or)\s+(?:to )?|n't )?` +
+		"\\b(?:raise|throw|add|introduce|create|define|provide|implement|named|called) (?:(?:an?|the|new|own|custom) )*`" +
+		`([a-zA-Z_]\w{2,})(?:\([^\x60]*\))?` + "`")
 	// thrown is the name of an error or a type that code returns: "returns ErrClosed".
-	thrown = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
-	})
-	camel = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(?:[A-Z][a-z0-9]+|[a-z]+)(?:[A-Z][a-z0-9]+)+\b`) // ErrClosed, maxRetries
-	})
-	word = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[a-zA-Z]\w{2,}`) })
+	thrown = lazy(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
+	camel  = lazy(`\b(?:[A-Z][a-z0-9]+|[a-z]+)(?:[A-Z][a-z0-9]+)+\b`) // ErrClosed, maxRetries
+	word   = lazy(`[a-zA-Z]\w{2,}`)
 )
 
 // quotedNames returns the words that stand between backticks in a text, sorted: commands, options, functions.
@@ -105,24 +95,12 @@ func phrasesOf(text string) []string {
 }
 
 // definition is a name that code defines, in many languages: not a local variable.
-var definition = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?:\bfunc (?:\([^)]*\) )?|` +
-		`\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
-		`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
-})
+var definition = lazy(`(?:\bfunc (?:\([^)]*\) )?|` +
+	`\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
+	`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
 
 // calls match calls of functions, not of methods.
-var calls = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)(?:^|[^.\w])(\w+)\(`) })
-
-// definedNames returns the names that a text defines.
-func definedNames(text string) map[string]bool {
-	return namesIn(definition().FindAllStringSubmatch(text, -1))
-}
-
-// mentionedNames returns the names that a text defines or calls.
-func mentionedNames(text string) map[string]bool {
-	return namesIn(append(definition().FindAllStringSubmatch(text, -1), calls().FindAllStringSubmatch(text, -1)...))
-}
+var calls = lazy(`(?m)(?:^|[^.\w])(\w+)\(`)
 
 func namesIn(found [][]string) map[string]bool {
 	all := map[string]bool{}

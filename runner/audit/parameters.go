@@ -18,9 +18,7 @@ var functionRE = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // innermostRE matches brackets without others in them.
-var innermostRE = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`([\[({<])[^\[\](){}<>]*[\])}>]`)
-})
+var innermostRE = lazy(`([\[({<])[^\[\](){}<>]*[\])}>]`)
 
 // changedParameters returns the functions of a text that a call from before no longer fits, and whether they take
 // fewer parameters now. A new parameter with a default value fits, and so does another name.

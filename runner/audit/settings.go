@@ -124,7 +124,7 @@ func (j settingsRow) stopped(f File, lost []string, files []File) string {
 	}
 	now := strings.Join(slices.DeleteFunc(j.lines(f.After), func(line string) bool { return !runsCheck(line) }), "\n")
 	i := slices.IndexFunc(lost, func(line string) bool {
-		return runsCheck(line) && slices.ContainsFunc(checksIn(line), func(check string) bool {
+		return runsCheck(line) && slices.ContainsFunc(commandPatterns().check.FindAllString(line, -1), func(check string) bool {
 			return !strings.Contains(now, strings.TrimSpace(check))
 		})
 	})

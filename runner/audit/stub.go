@@ -84,7 +84,7 @@ func findStubs(text string, python bool, bases map[string]bool) []stub {
 		}
 		m := p.header.FindStringSubmatch(line)
 		if function != "" && strings.Contains(line, "todo!(") && !p.comment.MatchString(line) &&
-			!isStub(found, function) {
+			!slices.ContainsFunc(found, func(s stub) bool { return s.Name == function }) {
 			found = append(found, stub{function, line}) // one case of several, in Rust
 		}
 		if m == nil || p.comment.MatchString(line) || p.keyword.MatchString(line) || i > 0 &&
@@ -103,13 +103,7 @@ func findStubs(text string, python bool, bases map[string]bool) []stub {
 	return found
 }
 
-func isStub(all []stub, name string) bool {
-	return slices.ContainsFunc(all, func(s stub) bool { return s.Name == name })
-}
-
-var baseName = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)base|abstract|interface|protocol|mixin|null|no-?op|dummy|silent|quiet|discard`)
-})
+var baseName = lazy(`(?i)base|abstract|interface|protocol|mixin|null|no-?op|dummy|silent|quiet|discard`)
 
 // stubBody are the statements and comments of a function.
 type stubBody struct{ code, comments []string }

@@ -3,7 +3,6 @@ package audit
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -91,7 +90,7 @@ func arrived(files []File) (n int) {
 	return n
 }
 
-var words = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[\pL_][\pL\pN_]{3,}`) })
+var words = lazy(`[\pL_][\pL\pN_]{3,}`)
 
 // goneWords returns the words that disappeared from code outside of tests, and the names
 // of deleted files.

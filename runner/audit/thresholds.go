@@ -46,9 +46,9 @@ func weakenedSetting(lost, added []string) (before, after string, ok bool) {
 		byShape[shape] = append(byShape[shape], is)
 	}
 	for _, was := range lost {
-		if p.least.MatchString(was) || p.most.MatchString(was) {
+		if least, most := p.least.MatchString(was), p.most.MatchString(was); least || most {
 			for _, is := range byShape[p.number.ReplaceAllString(was, "0")] {
-				if lowered(was, is) || p.most.MatchString(was) && raised(was, is) {
+				if least && onlyLower(was, is) || most && onlyLower(is, was) {
 					return was, is, true
 				}
 			}
@@ -64,20 +64,10 @@ func weakenedSetting(lost, added []string) (before, after string, ok bool) {
 	return "", "", false
 }
 
-// lowered reports whether a line with a threshold differs only in its numbers, and at
-// least one is lower and none is higher.
-func lowered(was, is string) bool {
-	return settingPatterns().least.MatchString(was) && onlyLower(was, is)
-}
-
-// raised reports whether a line differs only in its numbers, and at least one is higher and none is lower.
-func raised(was, is string) bool { return onlyLower(is, was) }
-
+// onlyLower reports whether at least one number of a line is lower, and none is higher. The lines differ only in their
+// numbers.
 func onlyLower(was, is string) bool {
 	p := settingPatterns()
-	if p.number.ReplaceAllString(was, "0") != p.number.ReplaceAllString(is, "0") {
-		return false
-	}
 	now := p.number.FindAllString(is, -1)
 	lower := false
 	for i, text := range p.number.FindAllString(was, -1) {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"sync"
 
 	"ralph/logs/termtext"
 	"ralph/runner/git"
@@ -68,9 +67,7 @@ func (in Input) unfinished() string {
 }
 
 // removal matches a task that asks to remove something.
-var removal = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
-})
+var removal = lazy(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
 
 // AsksForLoss reports whether a task asks to remove the branch or tag that is gone.
 func AsksForLoss(text string, l git.Lost) bool {
@@ -78,10 +75,8 @@ func AsksForLoss(text string, l git.Lost) bool {
 	return named && removal().MatchString(text) && namesRef(text, l.Name)
 }
 
-var gitCommands = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\bgit\b.*\b(?:(stash (?:drop|pop|clear))|(worktree (?:remove|prune))|branch|tag|update-ref|` +
-		`push|fetch|reset|rebase|checkout|switch|remote)\b`)
-})
+var gitCommands = lazy(`\bgit\b.*\b(?:(stash (?:drop|pop|clear))|(worktree (?:remove|prune))|branch|tag|update-ref|` +
+	`push|fetch|reset|rebase|checkout|switch|remote)\b`)
 
 // Removes reports whether a shell command may have removed what is gone.
 func Removes(command string, l git.Lost) bool {
@@ -103,12 +98,8 @@ func namesRef(text, name string) bool {
 }
 
 var (
-	forRefs = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:branch|tag|merg|rebas|cherry-?pick|squash)`)
-	})
-	newBranch = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:new|own|separate|feature|topic|other) branch\b`)
-	})
+	forRefs   = lazy(`(?i)\b(?:branch|tag|merg|rebas|cherry-?pick|squash)`)
+	newBranch = lazy(`(?i)\b(?:new|own|separate|feature|topic|other) branch\b`)
 )
 
 // asksForRef reports whether the work of a task may be on, or be, the branch or tag of this name.

@@ -68,6 +68,24 @@ type Words struct {
 	Write map[State]string
 }
 
+// Vocabulary returns the words of a format. For each state, it has the word that ralph writes and the others that mean the
+// same, with | between them. A state that begins with | cannot be written.
+func Vocabulary(all map[State]string) Words {
+	w := Words{Read: map[string]State{}, Write: map[State]string{}}
+	for state, list := range all {
+		first, others, _ := strings.Cut(list, "|")
+		if first != "" {
+			w.Read[first], w.Write[state] = state, first
+		}
+		for word := range strings.SplitSeq(others, "|") {
+			if word != "" {
+				w.Read[word] = state
+			}
+		}
+	}
+	return w
+}
+
 // Of returns the state that a word stands for. Case, spaces, - and _ make no difference.
 func (w Words) Of(word string) (State, bool) {
 	if s, ok := w.Read[word]; ok {

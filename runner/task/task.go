@@ -119,7 +119,7 @@ func (l List) Next() (Task, bool) {
 	best := -1
 	for i, t := range l.Tasks {
 		if !t.Pending() || t.State == Blocked || !t.Required() || below[i] || t.Phase > phase ||
-			!allIn(t.DependsOn, done) {
+			slices.ContainsFunc(t.DependsOn, func(id string) bool { return !done[id] }) {
 			continue
 		}
 		if best < 0 || t.before(l.Tasks[best]) {
@@ -377,8 +377,4 @@ func (l List) doneIDs() map[string]bool {
 		}
 	}
 	return ids
-}
-
-func allIn(ids []string, set map[string]bool) bool {
-	return !slices.ContainsFunc(ids, func(id string) bool { return !set[id] })
 }

@@ -117,17 +117,6 @@ type Cost struct {
 	Model  []Share `json:"by_model"`
 }
 
-// by is one way to split the cost.
-type by struct {
-	Name   string
-	Shares []Share
-}
-
-// shares are the ways to split the cost, each with its largest shares.
-func (c Cost) shares() []by {
-	return []by{{"task", c.Task}, {"role", c.Role}, {"model", c.Model}}
-}
-
 // cost splits what the run used.
 func (f *Fold) cost() Cost {
 	whole := f.Run.Usage

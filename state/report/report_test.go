@@ -119,13 +119,13 @@ func TestBuild_recordedAndScriptedRuns_partsAddUpToTheWallClock(t *testing.T) {
 		if wall := last.Sub(events[0].Time).Seconds(); math.Abs(sum(r)-wall) > 1e-6 || math.Abs(r.Time[total]-wall) > 1e-6 {
 			t.Errorf("%s: the parts are %v together, total %v, the wall clock %v", name, sum(r), r.Time[total], wall)
 		}
-		for _, by := range r.Cost.shares() {
+		for n, shares := range [][]Share{r.Cost.Task, r.Cost.Role, r.Cost.Model} {
 			usd := 0.0
-			for _, s := range by.Shares {
+			for _, s := range shares {
 				usd += s.USD
 			}
 			if math.Abs(usd-r.USD) > 1e-4 {
-				t.Errorf("%s: by %s %v USD, in all %v", name, by.Name, usd, r.USD)
+				t.Errorf("%s: part %d %v USD, in all %v", name, n, usd, r.USD)
 			}
 		}
 		if end := f.Run.End; end != nil && end.Seconds > 0 && math.Abs(end.Seconds-r.Time[total]) > 1 {

@@ -57,9 +57,9 @@ func (r *Report) sections() []section {
 		add("Where the time went", item{Text: u.Text, Note: u.Meaning, Use: u})
 	}
 	add("Where the time went", item{Text: "together: " + view.Took(r.Time[total])})
-	for _, by := range r.Cost.shares() {
-		i := item{Text: "by " + by.Name + ":"}
-		for _, s := range by.Shares {
+	for n, shares := range [][]Share{r.Cost.Task, r.Cost.Role, r.Cost.Model} {
+		i := item{Text: "by " + []string{"task", "role", "model"}[n] + ":"}
+		for _, s := range shares {
 			i.Parts = append(i.Parts, s.Name+": "+s.spent())
 		}
 		if r.Cost.Tokens > 0 || r.Cost.USD > 0 {

@@ -28,16 +28,15 @@ type Iteration struct {
 	CutOff bool `json:"cut_off,omitempty"`
 	Call
 	Verdict
-	Checks   map[string]bool   `json:"checks"`             // name -> passed, in the latest try
-	Output   map[string]string `json:"-"`                  // by name: the end of what a failed one printed
-	Findings []string          `json:"findings"`           // of the audit
-	Found    int               `json:"-"`                  // findings of all sources
-	Role     string            `json:"role,omitempty"`     // who worked; empty: the developer
-	Reviews  bool              `json:"-"`                  // that role looks at the work of another
-	Verdicts []state.Verdict   `json:"verdicts,omitempty"` // of reviewers
-	Edits    []string          `json:"edits,omitempty"`    // of the plan, by a person during a call
-	Landed   string            `json:"-"`                  // the commit that the work became part of the branch with
-	Beside   bool              `json:"-"`                  // it ran in a worktree, beside others
+	Checks   map[string]bool `json:"checks"`             // name -> passed, in the latest try
+	Findings []string        `json:"findings"`           // of the audit
+	Found    int             `json:"-"`                  // findings of all sources
+	Role     string          `json:"role,omitempty"`     // who worked; empty: the developer
+	Reviews  bool            `json:"-"`                  // that role looks at the work of another
+	Verdicts []state.Verdict `json:"verdicts,omitempty"` // of reviewers
+	Edits    []string        `json:"edits,omitempty"`    // of the plan, by a person during a call
+	Landed   string          `json:"-"`                  // the commit that the work became part of the branch with
+	Beside   bool            `json:"-"`                  // it ran in a worktree, beside others
 	Kept
 }
 
@@ -141,11 +140,7 @@ func (r *Run) iteration(e state.Event) *Iteration {
 	}
 	r.Iterations = append(r.Iterations,
 		Iteration{Run: r.ID, Number: e.Iteration, StartedAt: e.Time, TaskID: e.Task, Beside: r.beside})
-	n := len(r.Iterations)
-	if n > maxOutputs {
-		r.Iterations[n-1-maxOutputs].Output = nil
-	}
-	return &r.Iterations[n-1]
+	return &r.Iterations[len(r.Iterations)-1]
 }
 
 func (r *Run) begin(e state.Event, d state.IterationStart) {
@@ -155,7 +150,7 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
 	// Findings stay, as do the changes that caused them.
-	it.Ended, it.CutOff, it.Checks, it.Output = time.Time{}, false, nil, nil
+	it.Ended, it.CutOff, it.Checks = time.Time{}, false, nil
 	r.called(e, it)
 	if d.Agent != "" {
 		r.Agent, r.Model = d.Agent, d.Model
@@ -164,31 +159,6 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 		r.Done, r.Total = d.Done, d.Total
 	}
 	r.drop()
-}
-
-// maxOutput is how much of a failed check's output is kept, in bytes.
-const maxOutput = 1500
-
-// maxOutputs is for how many iterations output is kept.
-const maxOutputs = 50
-
-// keepOutput keeps the end of what a failed check printed, where its summary stands.
-func (it *Iteration) keepOutput(d state.Check) {
-	delete(it.Output, d.Name)
-	if d.Passed || d.Output == "" {
-		return
-	}
-	text := strings.TrimRight(d.Output, "\n")
-	if from := len(text) - maxOutput; from > 0 {
-		text = strings.ToValidUTF8(text[from:], "")
-		if _, lines, found := strings.Cut(text, "\n"); found {
-			text = lines // whole ones
-		}
-	}
-	if it.Output == nil {
-		it.Output = map[string]string{}
-	}
-	it.Output[d.Name] = text
 }
 
 func (r *Run) end(e state.Event, d state.IterationEnd) {

@@ -192,7 +192,6 @@ func (r *Run) check(e state.Event, d state.Check) {
 			it.Checks = map[string]bool{}
 		}
 		it.Checks[d.Name] = d.Passed
-		it.keepOutput(d)
 	}
 }
 

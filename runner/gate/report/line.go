@@ -19,13 +19,9 @@ var telling = sync.OnceValue(func() (all []*regexp.Regexp) {
 
 var (
 	// place matches a line that says only where a test failed.
-	place = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`^(?:Traceback \(most recent|thread '.*panicked at|duration_ms:|location:|type:|failureType:|Error Trace:|\S+:\d+:$)`)
-	})
+	place = lazy(`^(?:Traceback \(most recent|thread '.*panicked at|duration_ms:|location:|type:|failureType:|Error Trace:|\S+:\d+:$)`)
 	// compared matches a line that belongs to the one before it.
-	compared = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^(?:left|right|expected|actual|received|want|got)\b.*?[:=]|[!=]==?`)
-	})
+	compared = lazy(`(?i)^(?:left|right|expected|actual|received|want|got)\b.*?[:=]|[!=]==?`)
 )
 
 // MessageLine returns the line of a test's message that says what was expected, with the values that follow it; else the
@@ -78,4 +74,11 @@ func ErrorLine(output string) string {
 		}
 	}
 	return last
+}
+
+// lazy compiles a pattern on first use.
+//
+//go:noinline
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

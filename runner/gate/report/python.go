@@ -1,10 +1,8 @@
 package report
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
 )
 
 // pytest reads the sections and the short summary of pytest.
@@ -137,9 +135,7 @@ func (p *pytest) count(text string) {
 }
 
 // pytestEnd is the last line of pytest -q: "1 failed, 2 passed in 65.12s (0:01:05)".
-var pytestEnd = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\d+ [a-z]+( [a-z]+)*(, \d+ [a-z]+( [a-z]+)*)* in \d+\.\d+s( \(\d+:\d\d:\d\d\))?$`)
-})
+var pytestEnd = lazy(`^\d+ [a-z]+( [a-z]+)*(, \d+ [a-z]+( [a-z]+)*)* in \d+\.\d+s( \(\d+:\d\d:\d\d\))?$`)
 
 func (p *pytest) end() {}
 

@@ -1,9 +1,6 @@
 package report
 
-import (
-	"regexp"
-	"sync"
-)
+import ()
 
 // script reads what small test scripts print for each test, after the output of the test itself: "ok NAME", "FAIL NAME".
 // One such line, or none about a test that passed, may mean anything.
@@ -14,9 +11,7 @@ type script struct {
 	said   *Excerpt // since the last result
 }
 
-var scriptResult = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(ok|FAIL) +([A-Za-z_./](?:[\w./#@-]|::|\[[^\]]*\])*)(?::.*)?$`)
-})
+var scriptResult = lazy(`^(ok|FAIL) +([A-Za-z_./](?:[\w./#@-]|::|\[[^\]]*\])*)(?::.*)?$`)
 
 func (s *script) line(line string) {
 	m := scriptResult().FindStringSubmatch(line)

@@ -14,13 +14,8 @@ import (
 
 // words returns those of bd. Projects may have more; they make a task Blocked.
 func words() task.Words {
-	return task.Words{
-		Read: map[string]task.State{"open": task.Open, "in_progress": task.Active, "hooked": task.Active,
-			"blocked": task.Blocked,
-			"closed":  task.Done, "deferred": task.Dropped, "pinned": task.Dropped},
-		Write: map[task.State]string{task.Open: "open", task.Active: "in_progress", task.Blocked: "blocked",
-			task.Done: "closed"},
-	}
+	return task.Vocabulary(map[task.State]string{task.Open: "open", task.Active: "in_progress|hooked",
+		task.Blocked: "blocked", task.Done: "closed", task.Dropped: "|deferred|pinned"})
 }
 
 // Parse reads what List returned.
@@ -35,12 +30,12 @@ func Parse(in task.Input) (task.Parsed, error) {
 	if !all.IsArray() {
 		return p, fmt.Errorf("%s list did not print an array of issues", Program)
 	}
-	t := tree{children: map[string][]string{}, issues: map[string]issue{}}
+	words, t := words(), tree{children: map[string][]string{}, issues: map[string]issue{}}
 	for _, row := range all.Array() {
 		if status := row.Get("status").Str; row.Get("ephemeral").Bool() || status == "tombstone" {
 			continue
 		}
-		one, err := read(row, &p.List)
+		one, err := read(row, words, &p.List)
 		if err != nil {
 			return p, err
 		}
@@ -65,7 +60,7 @@ type issue struct {
 }
 
 // read reads an issue. Problems that must stop a run go to the list.
-func read(row gjson.Result, list *task.List) (issue, error) {
+func read(row gjson.Result, words task.Words, list *task.List) (issue, error) {
 	text := func(key string) string { return strings.TrimSpace(row.Get(key).Str) }
 	one := issue{created: text("created_at"), Task: task.Task{ID: text("id"), Title: text("title"),
 		Priority: task.NoPriority,
@@ -83,8 +78,8 @@ func read(row gjson.Result, list *task.List) (issue, error) {
 	for _, label := range row.Get("labels").Array() {
 		one.Tags = append(one.Tags, label.Str)
 	}
-	if !words().Apply(&one.Task, text("status")) {
-		list.Warnings = append(list.Warnings, words().Unknown(fmt.Sprintf("issue %q", one.ID), text("status")))
+	if !words.Apply(&one.Task, text("status")) {
+		list.Warnings = append(list.Warnings, words.Unknown(fmt.Sprintf("issue %q", one.ID), text("status")))
 	}
 	for _, d := range row.Get("dependencies").Array() {
 		switch on := d.Get("depends_on_id").Str; d.Get("type").Str {

@@ -3,10 +3,8 @@
 package boxes
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ralph/runner/task"
 )
@@ -156,9 +154,7 @@ func (s *scanner) line(l MarkdownLine) {
 }
 
 // almostBox matches what somebody may mean as a box: -[ ] x, - [] x, - [ x] y, - [~] z, - [?] z.
-var almostBox = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
-})
+var almostBox = lazy(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
 
 func (s *scanner) heading(level int, title string) {
 	s.items = nil

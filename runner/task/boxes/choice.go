@@ -1,21 +1,15 @@
 package boxes
 
 import (
-	"regexp"
 	"strings"
-	"sync"
 
 	"ralph/runner/task"
 )
 
-var choiceComment = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
-})
+var choiceComment = lazy(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
 
 // ignored finds front matter that seems to choose an agent.
-var ignored = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`\A---\r?\n(?:(?:[^-\n].*)?\n)*?(agent|model|provider)[ \t]*:`)
-})
+var ignored = lazy(`\A---\r?\n(?:(?:[^-\n].*)?\n)*?(agent|model|provider)[ \t]*:`)
 
 // ignoredChoice returns warnings for a plan.
 func ignoredChoice(plan string) []string {

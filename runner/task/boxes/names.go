@@ -2,6 +2,7 @@ package boxes
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"ralph/runner/task"
@@ -30,7 +31,8 @@ func leadingID(title string) string {
 	id, rest := cutID(text)
 	switch after := strings.TrimLeft(rest, " "); {
 	case id == "":
-	case strings.HasPrefix(rest, ": "), rest != after && startsWithDash(after), !bold && rest != after && isBare(id):
+	case strings.HasPrefix(rest, ": "), rest != after && slices.ContainsFunc([]string{"- ", "– ", "— "}, func(dash string) bool { return strings.HasPrefix(after, dash) }),
+		!bold && rest != after && isBare(id):
 		return id
 	}
 	return ""
@@ -62,15 +64,6 @@ func cutID(text string) (id, rest string) {
 		n += 1 + span(text[n+1:], isDigit)
 	}
 	return text[:n], text[n:]
-}
-
-func startsWithDash(text string) bool {
-	for _, dash := range []string{"- ", "– ", "— "} {
-		if strings.HasPrefix(text, dash) {
-			return true
-		}
-	}
-	return false
 }
 
 // isBare reports whether an id needs no punctuation around it: T001, US-0012.

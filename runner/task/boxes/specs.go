@@ -105,9 +105,7 @@ var specKit = sync.OnceValue(func() (p struct{ phase, tag, depends, id *regexp.R
 // IsSpecKit reports whether a list of boxes has the numbers of Spec Kit.
 func IsSpecKit(data []byte) bool { return specKitBox().Match(data) }
 
-var specKitBox = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
-})
+var specKitBox = lazy(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
 
 // OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text". As in its own tool, a
 // task is open with any mark except an x.
@@ -125,13 +123,9 @@ func OpenSpec(in task.Input) (task.Parsed, error) {
 }
 
 // openSpecBox matches what openspec 1.13 counts.
-var openSpecBox = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
-})
+var openSpecBox = lazy(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
 
-var numbered = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^[*_ ]*(\d+(?:\.\d+)*)[.):]?(?:\*\*)? `)
-})
+var numbered = lazy(`^[*_ ]*(\d+(?:\.\d+)*)[.):]?(?:\*\*)? `)
 
 // number returns the number before a title: "2.1 text", "2. text".
 func number(title string) string {
@@ -141,7 +135,7 @@ func number(title string) string {
 	return ""
 }
 
-var numbers = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+(?:\.\d+)*`) })
+var numbers = lazy(`\d+(?:\.\d+)*`)
 
 // list is a parsed list whose tasks have numbers of their own.
 type list struct {
@@ -162,4 +156,11 @@ func (p *list) unique() {
 			lines[id] = t.Line
 		}
 	}
+}
+
+// lazy compiles a pattern on first use.
+//
+//go:noinline
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

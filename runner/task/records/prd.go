@@ -75,10 +75,8 @@ func LooksLikeJSON(data []byte) bool {
 
 // Folder reads a folder of JSON files, each a category: {"items": [...]}, or only the array.
 func Folder(in task.Input) (task.Parsed, error) {
-	r := &reader{passes: true, words: task.Words{
-		Read:  map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done},
-		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed"},
-	}}
+	r := &reader{passes: true, words: task.Vocabulary(map[task.State]string{task.Open: "pending",
+		task.Active: "in_progress", task.Done: "completed"})}
 	for i, f := range in.Files {
 		r.name = f.Name
 		root, err := r.begin(i, f)
@@ -122,13 +120,8 @@ func Folder(in task.Input) (task.Parsed, error) {
 
 // Tasks reads ralph's own list: {"tasks": [{"id", "name", "status", "order"}]}.
 func Tasks(in task.Input) (task.Parsed, error) {
-	r := &reader{words: task.Words{
-		Read: map[string]task.State{"pending": task.Open, "in_progress": task.Active, "completed": task.Done,
-			"skipped": task.Dropped,
-			"paused":  task.Blocked, "failed": task.Blocked},
-		Write: map[task.State]string{task.Open: "pending", task.Active: "in_progress", task.Done: "completed",
-			task.Dropped: "skipped", task.Blocked: "paused"},
-	}}
+	r := &reader{words: task.Vocabulary(map[task.State]string{task.Open: "pending", task.Active: "in_progress",
+		task.Done: "completed", task.Dropped: "skipped", task.Blocked: "paused|failed"})}
 	root, err := r.begin(0, in.Files[0])
 	if err != nil {
 		return r.Parsed, err
@@ -157,13 +150,8 @@ func Tasks(in task.Input) (task.Parsed, error) {
 // Taskmaster reads .taskmaster/tasks/tasks.json: {TAG: {"tasks": []}} or {"tasks": []}.
 // The tag is the currentTag of state.json beside the folder.
 func Taskmaster(in task.Input) (task.Parsed, error) {
-	r := &reader{words: task.Words{
-		Read: map[string]task.State{"pending": task.Open, "in-progress": task.Active, "review": task.Review,
-			"done":      task.Done,
-			"completed": task.Done, "deferred": task.Dropped, "cancelled": task.Dropped, "blocked": task.Blocked},
-		Write: map[task.State]string{task.Open: "pending", task.Active: "in-progress", task.Review: "review",
-			task.Done: "done", task.Dropped: "cancelled", task.Blocked: "blocked"},
-	}}
+	r := &reader{words: task.Vocabulary(map[task.State]string{task.Open: "pending", task.Active: "in-progress",
+		task.Review: "review", task.Done: "done|completed", task.Dropped: "cancelled|deferred", task.Blocked: "blocked"})}
 	root, err := r.begin(0, in.Files[0])
 	if err != nil {
 		return r.Parsed, err

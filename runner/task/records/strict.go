@@ -52,10 +52,6 @@ func judgeFields() []field {
 	}
 }
 
-func providerFields() []field {
-	return []field{{"name", "a text", isText}, {"provider", "a text", isText}, {"model", "a text", isText}}
-}
-
 // check refuses the first key of an object that is not one of the fields, or has another value. null means that the key
 // is not there.
 func (r *reader) check(at string, o gjson.Result, fields []field) {
@@ -139,7 +135,8 @@ func (r *reader) choice(at any, o object) task.Choice {
 	provider := o.get("provider")
 	named := task.Choice{Agent: text(provider)}
 	if provider.IsObject() {
-		r.check(fmt.Sprintf("%v.provider", at), provider, providerFields())
+		r.check(fmt.Sprintf("%v.provider", at), provider,
+			[]field{{"name", "a text", isText}, {"provider", "a text", isText}, {"model", "a text", isText}})
 		all := members(provider)
 		named = task.Choice{Agent: text(all.first("name", "provider")), Model: text(all.get("model"))}
 	}

@@ -3,35 +3,23 @@ package stories
 import (
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ralph/runner/task"
 )
 
 // AIOS reads a folder of AIOS stories: *.story.md and STORY-*.md.
 func AIOS(in task.Input) (task.Parsed, error) {
-	return folder(in, task.Words{
-		Read: map[string]task.State{"Draft": task.Blocked, "Ready": task.Open, "Approved": task.Open,
-			"In Progress":      task.Active,
-			"Ready for Review": task.Review, "InReview": task.Review, "Review": task.Review, "Done": task.Done,
-			"Completed": task.Done, "Ready for Done": task.Review, "Blocked": task.Blocked},
-		Write: map[task.State]string{task.Open: "Ready", task.Active: "In Progress", task.Review: "Ready for Review",
-			task.Done: "Done", task.Blocked: "Blocked"},
-	})
+	return folder(in, task.Vocabulary(map[task.State]string{task.Open: "Ready|Approved", task.Active: "In Progress",
+		task.Review: "Ready for Review|InReview|Review|Ready for Done", task.Done: "Done|Completed",
+		task.Blocked: "Blocked|Draft"}))
 }
 
 // BMAD4 reads a folder of stories of BMAD version 4: 1.2.title.md.
 func BMAD4(in task.Input) (task.Parsed, error) {
-	return folder(in, task.Words{
-		Read: map[string]task.State{"Draft": task.Blocked, "Approved": task.Open, "Ready": task.Open,
-			"In Progress": task.Active,
-			"InProgress":  task.Active, "Review": task.Review, "Ready for Review": task.Review, "Done": task.Done},
-		Write: map[task.State]string{task.Open: "Approved", task.Active: "InProgress", task.Review: "Review",
-			task.Done: "Done"},
-	})
+	return folder(in, task.Vocabulary(map[task.State]string{task.Open: "Approved|Ready", task.Active: "InProgress|In Progress",
+		task.Review: "Review|Ready for Review", task.Done: "Done", task.Blocked: "|Draft"}))
 }
 
 // folder reads a folder with one story per file.
@@ -77,9 +65,7 @@ func (d *doc) story(id string) (task.Task, task.Spot) {
 	return t, spot
 }
 
-var storyNumber = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`)
-})
+var storyNumber = lazy(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`)
 
 // storyID returns the number of a story from its file name, else the name.
 func storyID(name string) string {
@@ -99,7 +85,9 @@ func byNumber(p *task.Parsed) {
 	}
 	all := make([]entry, len(p.Tasks))
 	for i, t := range p.Tasks {
-		all[i] = entry{natural(t.File), t, p.Spots[i]}
+		// Numbers in the key have one length: 2 comes before 10.
+		key := digits().ReplaceAllStringFunc(t.File, func(n string) string { return fmt.Sprintf("%20s", strings.TrimLeft(n, "0")) })
+		all[i] = entry{key, t, p.Spots[i]}
 	}
 	slices.SortStableFunc(all, func(a, b entry) int { return strings.Compare(a.key, b.key) })
 	for i, e := range all {
@@ -107,9 +95,4 @@ func byNumber(p *task.Parsed) {
 	}
 }
 
-var digits = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\d+`) })
-
-// natural returns a text whose order is that of the numbers in it: 2 comes before 10.
-func natural(name string) string {
-	return digits().ReplaceAllStringFunc(name, func(n string) string { return fmt.Sprintf("%20s", strings.TrimLeft(n, "0")) })
-}
+var digits = lazy(`\d+`)

@@ -4,35 +4,23 @@ import (
 	"bytes"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"ralph/runner/task"
 )
 
-func bmadWords() task.Words {
-	return task.Words{
-		Read: map[string]task.State{"backlog": task.Blocked, "drafted": task.Blocked, "ready-for-dev": task.Open,
-			"in-progress": task.Active,
-			"review":      task.Review, "done": task.Done},
-		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "review",
-			task.Done: "done"},
-	}
-}
+var sprintKey = lazy(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`)
 
-var sprintKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`)
-})
-
-var storyKey = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`) })
+var storyKey = lazy(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`)
 
 // Sprint reads the sprint-status.yaml of BMAD version 6, with the story files beside it.
 func Sprint(in task.Input) (task.Parsed, error) {
 	p := task.Parsed{List: task.List{Marking: "Set the story's status to `done` in `%s` and in `sprint-status.yaml`"}}
-	words, docs := bmadWords(), map[string]*story{}
+	words := task.Vocabulary(map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress",
+		task.Review: "review", task.Done: "done", task.Blocked: "|backlog|drafted"})
+	docs := map[string]*story{}
 	key := func(name string) string { return strings.TrimSuffix(path.Base(name), ".md") }
 	for i, s := range readAll(in.Files, 1, words, func(d *doc) (task.Task, task.Spot) { return d.story(key(d.Name)) }) {
 		switch {
@@ -152,26 +140,18 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	if d != nil && d.status.fault == "" {
 		spot.States = append(spot.States, d.status.places...)
 	}
-	s.addShared(parts[0], &spot)
-	s.Tasks, s.Spots = append(s.Tasks, t), append(s.Spots, spot)
-	return nil
-}
-
-// addShared adds the places outside the story that a change of its state writes: its epic
-// starts with its first story, and the file says when it changed.
-func (s *sprint) addShared(epic string, spot *task.Spot) {
-	if at, waits := s.epics[epic]; waits {
+	if at, waits := s.epics[parts[0]]; waits { // an epic starts with its first story
 		begun := map[task.State]string{task.Active: "in-progress", task.Review: "in-progress", task.Done: "in-progress"}
 		spot.States = append(spot.States, task.Place{Range: at, Words: begun})
 	}
 	if s.changed.End > 0 {
 		spot.States = append(spot.States, task.Place{Range: s.changed, Words: s.stamps})
 	}
+	s.Tasks, s.Spots = append(s.Tasks, t), append(s.Spots, spot)
+	return nil
 }
 
-var epicKey = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
-})
+var epicKey = lazy(`^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
 
 // frame finds the places that do not belong to a single story.
 func (s *sprint) frame() {
@@ -222,13 +202,8 @@ func Spec(in task.Input) (task.Parsed, error) {
 	if err != nil {
 		return p, err
 	}
-	words := task.Words{
-		Read: map[string]task.State{"draft": task.Blocked, "ready-for-dev": task.Open, "in-progress": task.Active,
-			"in-review": task.Review,
-			"done":      task.Done, "blocked": task.Blocked},
-		Write: map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress", task.Review: "in-review",
-			task.Done: "done", task.Blocked: "blocked"},
-	}
+	words := task.Vocabulary(map[task.State]string{task.Open: "ready-for-dev", task.Active: "in-progress",
+		task.Review: "in-review", task.Done: "done", task.Blocked: "blocked|draft"})
 	p.Words = words.Write
 	id := strings.TrimSuffix(path.Base(d.Name), ".md")
 	t, spot := d.story(id)

@@ -4,7 +4,6 @@ package stories
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"sync"
 
@@ -244,9 +243,7 @@ func (d *doc) items(lines []boxes.MarkdownLine) (texts []string, places []task.P
 	return texts, places
 }
 
-var storyTitle = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
-})
+var storyTitle = lazy(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
 
 // title returns the heading without "Story 1.2:"; fallback if there is none.
 func (d *doc) title(fallback string) string {

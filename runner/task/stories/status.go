@@ -65,9 +65,7 @@ func (d *doc) status(words task.Words) status {
 	return s
 }
 
-var inline = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
-})
+var inline = lazy(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
 
 // labelled returns where the value in a line "Status: word" begins; 0: it is no such line.
 func labelled(line string) int {
@@ -215,4 +213,11 @@ func (d *doc) choices(lines []boxes.MarkdownLine) (s status) {
 		}
 	}
 	return s
+}
+
+// lazy compiles a pattern on first use.
+//
+//go:noinline
+func lazy(pattern string) func() *regexp.Regexp {
+	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -13,53 +13,18 @@ import (
 	"ralph/state/view"
 )
 
-// What a person wants to know of an iteration is not its raw records.
-func TestKeys_r_reviewsTheIteration(t *testing.T) {
-	pr := living(t)
-	const run = "20261120-131810"
-	for _, p := range []state.Payload{state.Check{Name: "lint", Passed: true}, state.Check{Name: "test", Output: "--- FAIL: TestList\n    want 20 items\n"},
-		state.Finding{Source: state.FoundByAudit, File: "a_test.go", Text: "a_test.go: 2 tests fewer"},
-		state.Verdict{Name: "qa", Agent: "codex", Verdict: state.VerdictFail, Reasons: []state.Reason{{Text: "no test"}}}} {
-		pr.Add(state.NewEvent(state.Origin{Run: run, Iteration: 7}, time.Now(), p))
-	}
-	p := openPane(t, pr.Dir, [2]int{100, 30})
-	p.shows("RUNNING", "6 Live log .ralph/live.log")
-	p.keys("r")
-	p.shows("r Review of iteration 7", "check lint passed", "check test failed", "--- FAIL: TestList", "    want 20 items", "finding: a_test.go: 2 tests fewer", "verdict of qa (codex): fail: no test")
-	p.keys("Left")
-	p.shows("r Review of iteration 6", "no check ran")
-	p.keys("r")
-	p.shows("6 Live log")
-}
-
-// It ends while a person looks.
-func TestReview_ofTheRunningIteration_saysWhatIsToComeAndIsRenewed(t *testing.T) {
-	pr := living(t)
-	p := openPane(t, pr.Dir, [2]int{80, 24})
-	p.shows("RUNNING")
-	p.keys("r")
-	p.shows("r Review of iteration 7", "still running")
-	origin := state.Origin{Run: "20261120-131810", Iteration: 7}
-	pr.Add(state.NewEvent(origin, time.Now(), state.Check{Name: "lint", Passed: true}))
-	p.shows("check lint passed", "still running")
-	pr.Add(state.NewEvent(origin, time.Now(), state.IterationEnd{Outcome: "completed-turn", Files: 2, Decision: state.Decision{Action: "continue", Rule: "continue"}}))
-	p.shows("2 files", "check lint passed")
-	p.hides("still running")
-	p.hides("f follows") // nothing is added to a review
-}
-
 // Raw records of the agent are not what a person reads there.
-func TestKeys_o_opensTheTextOfAReview(t *testing.T) {
+func TestKeys_o_opensTheTextOfATranscript(t *testing.T) {
 	pr := living(t)
 	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING")
-	p.keys("Tab", "j", "r")
-	p.shows("r Review of iteration 6")
+	p.keys("Tab", "j", "Enter")
+	p.shows("enter Transcript of iteration 6")
 	p.keys("o")
 	p.shows("iteration 6 · task 6 of the plan", "PAGER ENDS")
 	p.hides("raw bytes")
 	p.keys("Enter")
-	p.shows("r Review of iteration 6")
+	p.shows("enter Transcript of iteration 6")
 }
 
 // An agent can put a link in the place of a log: the pager and the editor are the user's.
