@@ -23,7 +23,7 @@ type iterationsOptions struct {
 func newIterationsCmd(f *cmdline.Factory) *cobra.Command {
 	o := &iterationsOptions{pastOptions: pastOptions{Factory: f}}
 	cmd := &cobra.Command{
-		Use: "iterations [N]", Short: "List the iterations of a run: outcome, checks, findings, files, cost, kept state",
+		Use: "iterations [N]", Short: "List the iterations of a run",
 		Args:    cmdline.Takes("one iteration at most", cobra.MaximumNArgs(1)),
 		Example: "  ralph iterations\n  ralph iterations 2    # only this one; ralph diff 2 shows its changes\n  ralph iterations --json",
 		RunE: func(cmd *cobra.Command, args []string) error {

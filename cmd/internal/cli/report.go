@@ -35,7 +35,7 @@ type reportOptions struct {
 func newReportCmd(f *cmdline.Factory) *cobra.Command {
 	o := &reportOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "report [RUN]", Short: "Show the results of a run on one page: proof, findings, time, money, next steps",
+		Use: "report [RUN]", Short: "Show what a run did: proof, findings, time, money, next steps",
 		Args: cmdline.Takes("one run at most", cobra.MaximumNArgs(1)),
 		Long: "Show the results of a run on one page: what is done and its proof, what was put aside, findings, where time and money\n" +
 			"went, and what to type next. At the end of each run, ralph also writes this page to .ralph/reports/.",

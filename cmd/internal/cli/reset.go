@@ -18,7 +18,7 @@ type resetOptions struct {
 func newResetCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resetOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Close the circuit breaker, or forget the session, tasks, counters and status",
+		Use: "reset", Short: "Forget the circuit breaker, session, tasks or counters",
 		Args: cmdline.NoArgs, Example: "  ralph reset --circuit\n  ralph reset --tasks\n  ralph reset --all",
 		RunE: func(*cobra.Command, []string) error {
 			if !o.circuit && !o.session && !o.tasks && !o.all {

@@ -22,7 +22,7 @@ func newResumeCmd(f *cmdline.Factory) *cobra.Command {
 	o := &resumeOptions{runOptions: runOptions{Factory: f, options: map[string]string{}}}
 	cmd := &cobra.Command{
 		Use:   "resume [N]",
-		Short: "End a pause or a wait, or cancel a stop; if nothing is running, continue the last run",
+		Short: "End a pause or a wait; without a run, continue the last one",
 		Args:  atMostIterations(&o.runOptions),
 		Long: "End a pause or a wait, or cancel `ralph stop`. If nothing is running, continue the last run with its own flags. N is the\n" +
 			"new limit on its iterations, including those that it has already made. Other flags override those of the run.",

@@ -20,9 +20,9 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	started = new(bool)
 	root = newRunCmd(f, rootName)
 	addCompatFlags(root, f)
-	root.Short = "Run an AI coding agent again and again, with fresh context, until the plan is done"
+	root.Short = "Run an AI coding agent, each time with fresh context, until the plan is done"
 	root.Long = root.Short +
-		".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations."
+		".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at\nmost 50 iterations."
 	root.Example = "  ralph init                      # set up a project\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +

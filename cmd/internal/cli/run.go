@@ -1,6 +1,9 @@
 package cli
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 
@@ -38,7 +41,13 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 		Long: "Run the loop. N is the same as --max-iterations N.\n\n" + ownAgent,
 		Example: "  ralph run --monitor\n  ralph run 50\n  ralph run --agent codex --max-iterations 20\n" +
 			"  ralph run --dry-run",
-		RunE: func(*cobra.Command, []string) error { return runRun(o) },
+		RunE: func(*cobra.Command, []string) error {
+			err := runRun(o)
+			if err != nil {
+				o.firstSteps()
+			}
+			return err
+		},
 	}
 	if o.once {
 		cmd.Use, cmd.Args, cmd.Long = name, cmdline.NoArgs, ""
@@ -60,8 +69,8 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	return cmd
 }
 
-const ownAgent = "Another agent: AGENT=text AGENT_CMD='my-agent --yes' ralph. It reads the prompt from standard input and\n" +
-	"prints text. ralph agent add describes one that can do more."
+const ownAgent = "Another agent: AGENT=text AGENT_CMD='my-agent --yes' ralph. It reads the prompt\n" +
+	"from standard input and prints text. ralph agent add describes one that can do\nmore."
 
 const maxIterations = "MAX_ITERATIONS"
 
@@ -126,6 +135,22 @@ func runRun(o *runOptions) error {
 		}
 	}
 	return o.loop(p)
+}
+
+// firstSteps says on a terminal what to type where nothing has been set up.
+func (o *runOptions) firstSteps() {
+	dir, err := o.Project()
+	if err != nil || !o.IsTerminal() {
+		return
+	}
+	for _, name := range []string{state.DirName, ".ralphrc"} {
+		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
+			return
+		}
+	}
+	fmt.Fprint(o.Out, "ralph demo    # watch a run in a temporary project\n"+
+		"ralph init    # set up this folder: prompt, plan, settings\n"+
+		"ralph         # then run; ralph --help has more\n")
 }
 
 // agreeNoTasks asks before money is spent: a user with a plan expects ralph to work through

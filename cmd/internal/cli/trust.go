@@ -16,7 +16,7 @@ func newTrustCmd(f *cmdline.Factory) *cobra.Command {
 	var yes bool
 	cmd := &cobra.Command{
 		Use: "trust", Args: cmdline.NoArgs, Example: "  ralph trust\n  ralph trust --yes    # ask nothing",
-		Short: "Allow this project's settings for programs, rights, secrets and proof",
+		Short: "Allow settings of this project that need your consent",
 		Long: "Show what needs your consent in this project, then ask: settings in its files that decide which programs run,\n" +
 			"what the agent may do, which secrets it gets or how its work is judged; checks that were detected; a prompt or a\n" +
 			"plan outside the project. It makes blanks and invisible characters visible. A setting that changes needs consent again.",

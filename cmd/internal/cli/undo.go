@@ -32,7 +32,7 @@ type undoOptions struct {
 func newUndoCmd(f *cmdline.Factory) *cobra.Command {
 	o := &undoOptions{pastOptions: pastOptions{Factory: f}}
 	cmd := &cobra.Command{
-		Use: "undo N|TASK", Short: "Undo what an iteration or a task changed, with a new commit; asks first",
+		Use: "undo N|TASK", Short: "Undo an iteration or a task with a new commit; asks first",
 		Args: cmdline.Takes("one iteration or task", cobra.ExactArgs(1)),
 		Long: "Undo what iteration N changed, or what all iterations of a task changed: with a new commit if the files are as in HEAD,\n" +
 			"otherwise in your work tree. In the plan, this opens the boxes of the tasks whose work is undone, and changes nothing\n" +

@@ -33,8 +33,8 @@ func table() []verbGroup {
 		{"Run:", []verbRow{
 			{"run", run("run")}, {"once", run("once")}, {"demo", newDemoCmd}, {"resume", newResumeCmd},
 			{"pause", control(state.RequestPause, "Pause the run after its current iteration")},
-			{"skip", control(state.RequestSkip, "End the current iteration and take the next task; the skipped one comes last")},
-			{"stop", control(state.RequestStop, "End the run after its current iteration (exit code 130; 0 or 9 if that completes the run)")},
+			{"skip", control(state.RequestSkip, "End the current iteration and put its task last")},
+			{"stop", control(state.RequestStop, "End the run after its current iteration (exit code 130)")},
 			{"abort", control(state.RequestAbort, "End the run and its agent now (exit code 130)")},
 			{"accept", newAcceptCmd}, {"answer", newAnswerCmd}, {"note", newNoteCmd},
 		}},

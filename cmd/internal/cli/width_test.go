@@ -13,8 +13,8 @@ import (
 	"ralph/logs/termtext"
 )
 
-// shown are the lines that a verb prints on a terminal of so many columns.
-func shown(t *testing.T, dir string, width int, argv ...string) (lines []string) {
+// onTerminal returns what a verb prints on a terminal of so many columns, and its error.
+func onTerminal(t *testing.T, dir string, width int, argv ...string) (text string, err error) {
 	t.Helper()
 	master, tty, err := pty.Open()
 	if err != nil {
@@ -34,10 +34,18 @@ func shown(t *testing.T, dir string, width int, argv ...string) (lines []string)
 	}()
 	root, _ := newRootCmd(&cmdline.Factory{In: tty, Out: tty, Err: tty, Env: os.Environ()})
 	root.SetArgs(append([]string{"--dir=" + dir}, argv...))
+	root.SetOut(tty)
+	root.SetErr(tty)
 	root.SilenceErrors, root.SilenceUsage = true, true
 	err = root.Execute()
 	_ = tty.Close()
-	text := strings.ReplaceAll(<-read, "[y/N] ", "[y/N]\n") // where a person has pressed Enter
+	return strings.ReplaceAll(<-read, "[y/N] ", "[y/N]\n"), err // where a person has pressed Enter
+}
+
+// shown are the lines that a verb prints on a terminal of so many columns.
+func shown(t *testing.T, dir string, width int, argv ...string) (lines []string) {
+	t.Helper()
+	text, err := onTerminal(t, dir, width, argv...)
 	if err != nil {
 		t.Fatalf("%v\n%s", err, text)
 	}
@@ -81,5 +89,25 @@ func TestTrust_onATerminal_wrapsWhatItShowsAtBlanks(t *testing.T) {
 		if !strings.Contains(text, want) {
 			t.Errorf("a word is broken:\n%s", strings.Join(lines, "\n"))
 		}
+	}
+}
+
+func TestRun_nothingIsSetUp_saysWhatToType(t *testing.T) {
+	text, err := onTerminal(t, t.TempDir(), 80)
+	if err == nil || !strings.Contains(text, "ralph demo ") || !strings.Contains(text, "ralph init ") {
+		t.Errorf("%v\n%s", err, text)
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(dir+"/.ralphrc", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if text, err = onTerminal(t, dir, 80); err == nil || strings.Contains(text, "ralph demo") {
+		t.Errorf("with settings: %v\n%s", err, text)
+	}
+}
+
+func TestHelp_onATerminal_fitsItsWidth(t *testing.T) {
+	for _, argv := range [][]string{{"--help"}, {"help", "all"}} {
+		shown(t, t.TempDir(), 80, argv...)
 	}
 }
