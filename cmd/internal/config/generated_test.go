@@ -96,8 +96,7 @@ ralph refuses to start (exit code 2) when any source has a value that is not all
 It warns about an unknown key in a file; one among the keys of checks, reviews, hooks, permissions or the sandbox, or one
 that looks like a misspelled option of these, is an error, too, and so is an invalid row in one of the lists below.
 
-A text, a path and an entry of a list are on one line, and do not start with -. A duration is written like 30s, 5m or 2h;
-minutes and hours may also be written so.
+A text, a path and an entry of a list are on one line, and do not start with -. A duration is written like 30s, 5m or 2h.
 
 ` + "`.ralphrc`" + ` is data; ralph never executes it. It takes ` + "`KEY=value`" + ` or ` + "`export KEY=value`" + `, quotes, comments, and
 ` + "`$NAME`, `${NAME}` and `${NAME:-default}`" + ` (from earlier lines, then from the environment), and nothing else.
@@ -220,7 +219,7 @@ func rowTable(rows []option.Row) string {
 	b.WriteString("| key | default | allowed | meaning |\n|---|---|---|---|\n")
 	for _, f := range rows {
 		allowed := brief(f.Allowed())
-		if f.Kind == option.String {
+		if f.Kind == option.String || f.Kind == option.Bool {
 			allowed = ""
 		}
 		fmt.Fprintf(&b, "| `%s` | %s | %s | %s |\n", f.YAML[strings.LastIndex(f.YAML, ".")+1:], code(f.Default), allowed, f.Help)

@@ -78,7 +78,7 @@ func hookFields(h *hooks.Hook) []option.Row {
 	}
 	return []option.Row{
 		{YAML: "hooks.point", Kind: option.Enum, Values: points,
-			Help: "When it runs; the key above the list says this, too.", Field: (*string)(&h.Point)},
+			Help: "When it runs.", Field: (*string)(&h.Point)},
 		{YAML: "hooks.type", Kind: option.Enum, Default: string(hooks.Shell),
 			Values: texts(hooks.Types()...), Help: "`shell` runs a command, `agent` asks an agent.", Field: (*string)(&h.Type)},
 		{YAML: "hooks.command", Kind: option.String, Help: "Command line for `sh -c`; of an agent, the same as `prompt`.", Field: &h.Command},
