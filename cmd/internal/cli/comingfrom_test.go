@@ -185,7 +185,7 @@ func TestDocs_commands_existAndAreAligned(t *testing.T) {
 			before = strings.TrimSpace(text)
 		}
 	}
-	if commands < 100 {
+	if commands < 60 {
 		t.Errorf("only %d lines of commands", commands)
 	}
 }
