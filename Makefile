@@ -2,18 +2,13 @@
 
 PREFIX  ?= $(HOME)/.local
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
-COMMIT  ?= $(shell git rev-parse HEAD 2>/dev/null)
-# Of the commit, not of the build: the same tree makes the same programs.
-DATE    ?= $(shell TZ=UTC git show -s --date=format-local:%Y-%m-%dT%H:%M:%SZ --format=%cd HEAD 2>/dev/null)
 
 PROGRAMS := ralph ralph-hub
 # ralph acts by the name under which it was called.
 LINKS    := ralph-status ralph-monitor
 DEST     := bin share/man/man1 share/bash-completion/completions share/zsh/site-functions share/fish/vendor_completions.d
 # Without cgo there is no dynamic linker at the start, and the programs run on any libc.
-SET      := -X ralph/cmd/internal/cli
-BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags \
-	"-s -w $(SET).Version=$(VERSION) $(SET).Commit=$(COMMIT) $(SET).Date=$(DATE)"
+BUILD    := CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X ralph/cmd/internal/cli.Version=$(VERSION)"
 SHIPPED  := go run ./cmd/internal/shipped .cache/shipped $(VERSION)
 GATE     := .cache/bin/testgate
 

@@ -7,7 +7,6 @@
     let
       systems = [ "x86_64-linux" "aarch64-linux" "x86_64-darwin" "aarch64-darwin" ];
       each = f: nixpkgs.lib.genAttrs systems (system: f nixpkgs.legacyPackages.${system});
-      set = name: value: "-X ralph/cmd/internal/cli/versioncmd.${name}=${value}";
     in
     {
       packages = each (pkgs: {
@@ -18,7 +17,7 @@
           vendorHash = "sha256-MOpSqdgP4FJBLG2NNoiyFAKlRoPOPhWSYAhnR9bKADo="; # of the modules; make generate
           subPackages = [ "cmd/ralph" "cmd/ralph-hub" ];
           env.CGO_ENABLED = 0;
-          ldflags = [ "-s" "-w" (set "Version" (self.shortRev or "dirty")) (set "Commit" (self.rev or "")) ];
+          ldflags = [ "-s" "-w" "-X ralph/cmd/internal/cli.Version=${self.shortRev or "dirty"}" ];
           doCheck = false; # the tests need terminals, git and tmux: make check
           nativeBuildInputs = [ pkgs.installShellFiles ];
           postInstall = ''

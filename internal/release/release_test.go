@@ -54,7 +54,7 @@ func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
 		for _, part := range []string{"go.mod", "go.sum", "Makefile", "cmd", "internal", "logs", "monitor", "ptyexec", "runner", "state", "tmux"} {
 			command(t, "cp", "-R", part, tree)
 		}
-		command(t, "make", "-s", "-C", tree, "build", "VERSION=v1.2.3", "COMMIT=0123456789", "DATE=2026-01-02T03:04:05Z")
+		command(t, "make", "-s", "-C", tree, "build", "VERSION=v1.2.3")
 		sum := ""
 		for _, name := range []string{"ralph", "ralph-hub"} {
 			data, err := os.ReadFile(filepath.Join(tree, "bin", name))
@@ -67,10 +67,9 @@ func TestBuild_inTwoFolders_makesTheSameSmallProgram(t *testing.T) {
 			}
 		}
 		sums = append(sums, sum)
-		out, err := exec.Command(filepath.Join(tree, "bin", "ralph"), "version", "--json").Output()
-		want := `"version": "v1.2.3",` + "\n" + `  "commit": "0123456789",` + "\n" + `  "date": "2026-01-02T03:04:05Z",`
-		if err != nil || !strings.Contains(string(out), want) {
-			t.Errorf("ralph version --json: %v\n%s", err, out)
+		out, err := exec.Command(filepath.Join(tree, "bin", "ralph"), "version").Output()
+		if err != nil || string(out) != "ralph v1.2.3\n" {
+			t.Errorf("ralph version: %v\n%s", err, out)
 		}
 	}
 	if sums[0] != sums[1] {

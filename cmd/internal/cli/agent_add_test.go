@@ -82,8 +82,8 @@ func TestAgentAdd_dialogue_writesTheRowAndTrustsIt(t *testing.T) {
 	if err := w.verb(newAddCmd, typed); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
-	want := "# keep\nlimits: {iterations: 3}\n\nagents:\n  mine:\n    command: \"./mine.sh --file {prompt_file}\"\n    prompt: file\n    format: claude-stream-json\n" +
-		"    version: \"--version\"\n    models: list models\n"
+	want := "# keep\nlimits: {iterations: 3}\n\nagents:\n  mine:\n    command: \"./mine.sh --file {prompt_file}\"\n    prompt: \"file\"\n    format: \"claude-stream-json\"\n" +
+		"    version: \"--version\"\n    models: \"list models\"\n"
 	if got := w.read(".ralph/config.yaml"); got != want {
 		t.Errorf("wrote\n%s", got)
 	}
@@ -118,7 +118,7 @@ func TestAgentAdd_flags_areWhatEnterMeans(t *testing.T) {
 	if err := w.verb(newAddCmd, "\n./mine.sh\n\n\n\n", "--name", "mine", "--format", "codex-json"); err != nil {
 		t.Fatalf("%v\n%s", err, &w.err)
 	}
-	if got, want := w.read(".ralph/config.yaml"), "agents:\n  mine:\n    command: \"./mine.sh\"\n    prompt: stdin\n    format: codex-json\n"; got != want {
+	if got, want := w.read(".ralph/config.yaml"), "agents:\n  mine:\n    command: \"./mine.sh\"\n    prompt: \"stdin\"\n    format: \"codex-json\"\n"; got != want {
 		t.Errorf("wrote\n%s", got)
 	}
 }

@@ -16,15 +16,11 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
-	"ralph/ptyexec"
-	"ralph/runner/agent"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
-	"ralph/runner/pool"
 	"ralph/runner/sandbox"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
-	"ralph/runner/turn"
 	"ralph/state"
 	"ralph/state/question"
 )
@@ -308,7 +304,7 @@ func (d *diagnosis) sandbox(ctx context.Context) {
 	asked, err := d.p.Config.Settings.Resolve()
 	if err == nil && asked.On() && !d.untrusted {
 		for _, one := range d.p.Workers() {
-			if err := inside(ctx, d.p, asked, one); err != nil {
+			if err := d.p.RunsContained(ctx, one); err != nil {
 				d.fail(state.ExitAgent, "sandbox", "%s cannot run there: %v", one.Spec.Name, err)
 			}
 		}
@@ -402,48 +398,4 @@ func (d *diagnosis) disk(free uint64) {
 	default:
 		d.ok("disk", "%.1f GiB free", float64(free)/(1<<30))
 	}
-}
-
-// inside tries an agent's program in a sandbox, as Resolve returned it. The error says why it cannot run there.
-// Outside of containers it asks for the version: what the program needs besides may be hidden. One that tells no
-// version is not started.
-func inside(ctx context.Context, p *preflight.Project, in sandbox.Settings, one pool.Agent) error {
-	args := append([]string{one.Spec.Bin}, one.Spec.VersionArgs...)
-	if len(one.Program) > 0 {
-		args[0] = one.Program[0]
-	}
-	if in.InContainer() {
-		if strings.Contains(args[0], "/") && !filepath.IsAbs(args[0]) {
-			args[0] = filepath.Join(p.Dir, args[0])
-		}
-		return in.NeedsProgram(ctx, p.Dir, args[0])
-	}
-	if len(one.Spec.VersionArgs) == 0 {
-		return nil
-	}
-	filter := p.Config.EnvFilter()
-	here, err := in.At(p.Dir, turn.Steering(filter, p.Dir).Files)
-	if err != nil {
-		return err
-	}
-	here.Records = p.Records()
-	box := here.Box(p.Dir, p.Plan)
-	box.Agent = one.Spec.Env
-	if box.NeedsProxy() {
-		box.SandboxNet = []string{"none"} // a version needs no network
-	}
-	cmd, err := box.Wrap(one.Spec.Inquiry(one.Spec.VersionArgs, agent.Request{Program: one.Program, Dir: p.Dir,
-		Env: p.Env, Filter: filter}))
-	if err != nil {
-		return err
-	}
-	cmd.Timeout = preflight.VersionBound
-	var said strings.Builder
-	exit, err := ptyexec.Run(ctx, cmd, func(b []byte) bool { said.Write(b); return false })
-	if err != nil || exit.Code == 0 {
-		return err
-	}
-	line, _, _ := strings.Cut(strings.TrimSpace(cmdline.Inert(said.String())), "\n")
-	return fmt.Errorf("%s ended with exit code %d in SANDBOX=%s, which may hide a file that it needs: %s",
-		cmdline.Quote(args...), exit.Code, in.Sandbox, cmdline.Shorten(line))
 }

@@ -6,8 +6,6 @@ import (
 	"io/fs"
 	"path/filepath"
 	"regexp"
-	"slices"
-	"strconv"
 	"strings"
 
 	"ralph/runner/agent"
@@ -15,8 +13,7 @@ import (
 	"ralph/state/projectfs"
 )
 
-// AgentField is one line of an agent's row: a key, env.NAME or patterns.CLASS,
-// and its value as text. Several fields with the same key make a list.
+// AgentField is one line of an agent's row: a key, and its value as text.
 type AgentField struct{ Key, Value string }
 
 // AddAgent adds a row to the project's config.yaml and returns the agent as the
@@ -103,42 +100,13 @@ func insertRow(text, name string, fields []AgentField) string {
 	return text[:at] + rowText(name, fields, indent) + text[at:]
 }
 
-// rowText is a row, indented.
+// rowText is a row, indented. In YAML, a text in quotes is one as in Go.
 func rowText(name string, fields []AgentField, indent string) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%s%s:\n", indent, yamlScalar(name))
-	parent := ""
-	for i, f := range fields {
-		group, key, nested := strings.Cut(f.Key, ".")
-		if !nested {
-			fmt.Fprintf(&b, "%s  %s: %s\n", indent, f.Key, yamlScalar(f.Value))
-			continue
-		}
-		if group != parent {
-			fmt.Fprintf(&b, "%s  %s:\n", indent, group)
-			parent = group
-		}
-		same := func(i int) bool { return i >= 0 && i < len(fields) && fields[i].Key == f.Key }
-		switch {
-		case !same(i-1) && !same(i+1):
-			fmt.Fprintf(&b, "%s    %s: %s\n", indent, yamlScalar(key), yamlScalar(f.Value))
-			continue
-		case !same(i - 1):
-			fmt.Fprintf(&b, "%s    %s:\n", indent, yamlScalar(key))
-		}
-		fmt.Fprintf(&b, "%s      - %s\n", indent, yamlScalar(f.Value))
+	text := indent + name + ":\n"
+	for _, f := range fields {
+		text += fmt.Sprintf("%s  %s: %q\n", indent, f.Key, f.Value)
 	}
-	return b.String()
-}
-
-// yamlScalar quotes text that YAML could read as something other than text.
-func yamlScalar(text string) string {
-	plain := regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*( [A-Za-z0-9_./-]+)*$`).MatchString(text)
-	if plain && !slices.Contains([]string{"null", "true", "false", "yes", "no", "on", "off", "y", "n"},
-		strings.ToLower(text)) {
-		return text
-	}
-	return strconv.Quote(text)
+	return text
 }
 
 // replaceText writes a settings file in one step, with the line ends that it had.

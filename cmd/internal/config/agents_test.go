@@ -3,7 +3,6 @@ package config
 import (
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
 	"testing"
 
@@ -227,8 +226,8 @@ func TestUntrusted_agentRows(t *testing.T) {
 }
 
 func TestAddAgent_keepsEverythingElseOfTheFile(t *testing.T) {
-	fields := []AgentField{{"command", "my-agent --json 'a b' {}"}, {"prompt", "stdin"}, {"env.A", "1"}, {"patterns.auth", "log in"}, {"patterns.auth", `\bkey "x"`}}
-	const row = "my:\n    command: \"my-agent --json 'a b' {}\"\n    prompt: stdin\n    env:\n      A: \"1\"\n    patterns:\n      auth:\n        - log in\n        - \"\\\\bkey \\\"x\\\"\"\n"
+	fields := []AgentField{{"command", "my-agent --json 'a b' {}"}, {"prompt", "stdin"}, {"description", `\bkey "x"`}}
+	const row = "my:\n    command: \"my-agent --json 'a b' {}\"\n    prompt: \"stdin\"\n    description: \"\\\\bkey \\\"x\\\"\"\n"
 	deep := strings.ReplaceAll(row, "\n  ", "\n    ")
 	for _, test := range []struct{ name, before, after string }{
 		{"no file", "", "agents:\n  " + row},
@@ -267,8 +266,8 @@ func TestAddAgent_keepsEverythingElseOfTheFile(t *testing.T) {
 			if diff := cmp.Diff([]string{"--json", "a b", "{}", "{permissions}", "{model}", "{resume}"}, got.Args); diff != "" {
 				t.Error(diff)
 			}
-			if len(got.Patterns) != 2 || got.Patterns[1].Match != `\bkey "x"` {
-				t.Errorf("patterns %+v", got.Patterns)
+			if got.About != `\bkey "x"` {
+				t.Errorf("description %q", got.About)
 			}
 			if info, err := os.Stat(filepath.Join(l.Dir, yamlName)); err != nil || test.before != "" && info.Mode().Perm() != 0o640 {
 				t.Errorf("%v, %v", info.Mode(), err)
@@ -281,7 +280,7 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		text := rapid.OneOf(rapid.String(), rapid.StringMatching(`[ -~]{0,20}`)).Draw(rt, "text")
 		l := Loader{Dir: t.TempDir()}
-		s, err := l.AddAgent("a", []AgentField{{"command", "x"}, {"env.A", text}, {"patterns.auth", "x" + regexp.QuoteMeta(text)}})
+		s, err := l.AddAgent("a", []AgentField{{"command", "x"}, {"description", text}})
 		if err != nil {
 			if option.Printable(text) {
 				rt.Fatalf("%q: %v", text, err)
@@ -293,8 +292,8 @@ func TestAddAgent_anyText_isReadBackAsItWas(t *testing.T) {
 			rt.Fatal(err)
 		}
 		got, _ := c.Spec("a")
-		if diff := cmp.Diff(s, got); diff != "" || got.Env.Set[0] != "A="+text || got.Patterns[0].Match != "x"+regexp.QuoteMeta(text) {
-			rt.Fatalf("%q became %q and %q %s", text, got.Env.Set, got.Patterns, diff)
+		if diff := cmp.Diff(s, got); diff != "" || got.About != text {
+			rt.Fatalf("%q became %q %s", text, got.About, diff)
 		}
 	})
 }
@@ -305,7 +304,7 @@ func TestAddAgent_keepsWindowsLineEnds(t *testing.T) {
 	if _, err := l.AddAgent("my", []AgentField{{"command", "x"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := read(t, l.Dir, yamlName), "agent:\r\n  name: my\r\n\r\nagents:\r\n  my:\r\n    command: x\r\n"; got != want {
+	if got, want := read(t, l.Dir, yamlName), "agent:\r\n  name: my\r\n\r\nagents:\r\n  my:\r\n    command: \"x\"\r\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }

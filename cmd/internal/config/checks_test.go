@@ -238,7 +238,7 @@ func TestAddAgent_besideChecks_keepsThem(t *testing.T) {
 	if _, err := l.AddAgent("my", []AgentField{{"command", "x"}}); err != nil {
 		t.Fatal(err)
 	}
-	if got, want := read(t, l.Dir, yamlName), before+"\nagents:\n  my:\n    command: x\n"; got != want {
+	if got, want := read(t, l.Dir, yamlName), before+"\nagents:\n  my:\n    command: \"x\"\n"; got != want {
 		t.Errorf("%q", got)
 	}
 }

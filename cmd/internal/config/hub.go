@@ -20,7 +20,7 @@ const Desktop = "desktop"
 
 // occasions are the events of which a person can be notified.
 func occasions() []string {
-	return []string{"ended", "halted", "limited", "waiting", "question", "review", "milestone"}
+	return []string{"ended", "halted", "limited", "waiting", "question", "review"}
 }
 
 // service is a scheme that NOTIFY takes.
@@ -81,9 +81,8 @@ func Address(to string) string {
 
 // Notifications are the values of the options.
 type Notifications struct {
-	Notify    []string `json:"notify"` // addresses of shoutrrr, and Desktop
-	NotifyOn  []string `json:"notify_on"`
-	Milestone int      `json:"milestone"` // tasks
+	Notify   []string `json:"notify"` // addresses of shoutrrr, and Desktop
+	NotifyOn []string `json:"notify_on"`
 }
 
 // HubJob is what ralph tells ralph-hub to do.
@@ -110,9 +109,6 @@ func (s *Notifications) Options() []option.Row {
 		Group: group, Key: "NOTIFY_ON", YAML: "notify.on", Kind: option.List,
 		Default: "ended,halted,limited,question,review", Field: &s.NotifyOn,
 		Help: "What you are notified about: a comma list of " + strings.Join(occasions(), ", ") + ".",
-	}, {
-		Group: group, Key: "NOTIFY_MILESTONE", YAML: "notify.milestone", Kind: option.Int, Default: "5", Min: "1",
-		Max: "10000", Field: &s.Milestone, Help: "Finished tasks between two milestones.",
 	}}
 }
 

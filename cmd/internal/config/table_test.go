@@ -218,7 +218,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true},
-		Touch:         Notifications{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}, Milestone: 5},
+		Touch:         Notifications{Notify: []string{}, NotifyOn: []string{"ended", "halted", "limited", "question", "review"}},
 		Wanted:        agenthooks.Wanted{MaxContinuations: 5},
 		LessonOptions: memory.LessonOptions{Learn: true, ArchiveBranch: true, MemoryFile: true},
 		SlotOptions:   slots.SlotOptions{Parallel: 1, Isolate: "none", Land: "checkout"},

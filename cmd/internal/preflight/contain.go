@@ -3,9 +3,12 @@ package preflight
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
+	"ralph/runner/pool"
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
 	"ralph/runner/turn"
@@ -55,4 +58,32 @@ func (p *Project) Contain(ctx context.Context,
 		box.Route, box.PutBack = via.Route, func(r gitkeep.Replaced) { f.Warn(r) }
 		return box, err
 	}, via.Stop, nil
+}
+
+// RunsContained tries an agent's program in the project's sandbox. The error says why it cannot run there. Outside of
+// containers it asks for the version: what the program needs besides may be hidden. One that tells no version is not
+// started.
+func (p *Project) RunsContained(ctx context.Context, one pool.Agent) error {
+	here, err := p.Sandbox(p.Dir)
+	if err != nil {
+		return err
+	}
+	if here.InContainer() {
+		return here.NeedsProgram(ctx, p.Dir, p.absolute(program(one)))
+	}
+	if len(one.Spec.VersionArgs) == 0 {
+		return nil
+	}
+	box := here.Box(p.Dir, p.Plan)
+	box.Agent = one.Spec.Env
+	if box.NeedsProxy() {
+		box.SandboxNet = []string{"none"} // a version needs no network
+	}
+	out, exit, err := p.inquire(ctx, one, inquiry{args: one.Spec.VersionArgs, bound: VersionBound, box: box})
+	if err != nil || exit.Code == 0 {
+		return err
+	}
+	return fmt.Errorf("%s ended with exit code %d in SANDBOX=%s, which may hide a file that it needs: %s",
+		cmdline.Quote(append([]string{program(one)}, one.Spec.VersionArgs...)...), exit.Code, here.Sandbox,
+		cmdline.Shorten(cmdline.Inert(termtext.FirstLine(strings.TrimSpace(out)))))
 }

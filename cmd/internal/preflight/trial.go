@@ -18,6 +18,7 @@ import (
 	"ralph/runner/pool"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
+	"ralph/runner/sandbox"
 	"ralph/runner/turn"
 	"ralph/state"
 )
@@ -64,7 +65,7 @@ func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Hea
 		return h
 	}
 	args := one.Spec.VersionArgs
-	out, exit, err := p.inquire(ctx, one, inquiry{args, VersionBound, untrusted})
+	out, exit, err := p.inquire(ctx, one, inquiry{args: args, bound: VersionBound, untrusted: untrusted})
 	version, shown := versionLine(out), cmdline.Quote(append([]string{program(one)}, args...)...)
 	switch {
 	case err != nil:
@@ -83,7 +84,8 @@ func (p *Project) Probe(ctx context.Context, one pool.Agent, untrusted bool) Hea
 type inquiry struct {
 	args      []string
 	bound     time.Duration
-	untrusted bool // the project's entries for the environment do not count
+	untrusted bool        // the project's entries for the environment do not count
+	box       sandbox.Box // zero: it confines nothing
 }
 
 // inquire asks the program. out is the beginning of its output.
@@ -92,7 +94,10 @@ func (p *Project) inquire(ctx context.Context, one pool.Agent, q inquiry) (out s
 	if q.untrusted && ofProject(p.Config.Source("ENV_EXCLUDE")) {
 		filter.Exclude = nil
 	}
-	cmd := one.Spec.Inquiry(q.args, agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter})
+	cmd, err := q.box.Wrap(one.Spec.Inquiry(q.args, agent.Request{Program: one.Program, Dir: p.Dir, Env: p.Env, Filter: filter}))
+	if err != nil {
+		return "", exit, err
+	}
 	cmd.Timeout = q.bound
 	var text strings.Builder
 	exit, err = ptyexec.Run(ctx, cmd, func(b []byte) bool {

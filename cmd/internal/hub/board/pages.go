@@ -1,7 +1,9 @@
 package board
 
 import (
+	"bytes"
 	"cmp"
+	"compress/gzip"
 	"net/http"
 	"slices"
 	"strings"
@@ -128,12 +130,21 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 	if rep == nil {
 		return
 	}
+	data := rep.HTML()
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	// The page itself says which style.
 	head.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox")
-	_, _ = w.Write(rep.HTML())
+	if head.Set("Vary", "Accept-Encoding"); strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
+		var b bytes.Buffer
+		z := gzip.NewWriter(&b)
+		_, _ = z.Write(data) // into memory
+		_ = z.Close()
+		head.Set("Content-Encoding", "gzip")
+		data = b.Bytes()
+	}
+	_, _ = w.Write(data)
 }
 
 func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {

@@ -23,7 +23,7 @@ type Message struct {
 }
 
 // Of returns the message about an event; false: there is none. s says how far the run is.
-func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
+func Of(e state.Event, s view.Snapshot) (Message, bool) {
 	switch d := e.Data.(type) {
 	case state.RunEnd:
 		return ended(d, s), true
@@ -35,9 +35,6 @@ func Of(e state.Event, s view.Snapshot, every int) (Message, bool) {
 		return waits(d, s)
 	case state.IterationEnd:
 		s.Status.Task.Done, s.Status.Task.Total = d.Done, d.Total
-		if d.TaskDone && d.Done > 0 && d.Done%max(every, 1) == 0 && d.Done < d.Total {
-			return about(s, "milestone", termtext.Count(d.Done, "task")+" done", far(s)+"\nNext: ralph status"), true
-		}
 		return waits(d.Decision, s)
 	}
 	return Message{}, false

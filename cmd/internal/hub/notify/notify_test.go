@@ -126,12 +126,10 @@ func TestOf_events(t *testing.T) {
 		"hour":          {state.Decision{Action: "wait", Rule: "hourly"}, "waiting", "Next"},
 		"for answers":   {state.Decision{Action: "wait", Rule: "question"}, "", ""},
 		"going on":      {state.Decision{Action: "continue"}, "", ""},
-		"milestone":     {state.IterationEnd{TaskDone: true, Done: 5, Total: 7}, "milestone", "5 of 7"},
-		"no milestone":  {state.IterationEnd{TaskDone: true, Done: 4, Total: 9}, "", ""},
 		"paused":        {state.Paused{}, "waiting", "ralph resume"},
 		"limit in turn": {state.IterationEnd{Decision: state.Decision{Action: "wait", Rule: "usage_limit"}}, "limited", "Next"},
 	} {
-		m, ok := Of(state.Event{Data: c.event}, s, 5)
+		m, ok := Of(state.Event{Data: c.event}, s)
 		if ok != (c.on != "") || m.On != c.on || !strings.Contains(m.Text, c.want) {
 			t.Errorf("%s: %+v, %v", name, m, ok)
 		}
@@ -140,7 +138,7 @@ func TestOf_events(t *testing.T) {
 
 func TestOf_runWithoutChecks_isNotProven(t *testing.T) {
 	end := state.RunEnd{Status: state.StatusCompleted, Unproven: state.NoCheckRan}
-	m, _ := Of(state.Event{Data: end}, view.Snapshot{Dir: "/x/shop"}, 0)
+	m, _ := Of(state.Event{Data: end}, view.Snapshot{Dir: "/x/shop"})
 	if m.On != "ended" || m.Title != "ralph: shop: completed, not proven: no check ran" {
 		t.Errorf("%+v", m)
 	}

@@ -46,7 +46,7 @@ func services() map[string]service {
 }
 
 // colors are those of a message, by its occasion.
-var colors = map[string]string{"ended": "0x1a7f4b", "milestone": "0x1a7f4b", "halted": "0xb8272c", "review": "0xd98a1f",
+var colors = map[string]string{"ended": "0x1a7f4b", "halted": "0xb8272c", "review": "0xd98a1f",
 	"question": "0xd98a1f", "limited": "0xd98a1f", "waiting": "0xd98a1f"}
 
 // Send sends a message to a shoutrrr address or to the desktop. Without a notification

@@ -67,7 +67,7 @@ func (w *Watch) notification(to string, e state.Event) sender {
 	if s.Status.RunID != e.Run { // the next one may have begun by now
 		s.Status = state.Status{RunID: e.Run}
 	}
-	m, ok := Of(e, s, w.Milestone)
+	m, ok := Of(e, s)
 	if e.Kind == runnerDied {
 		m, ok = Died(s), true
 	}
