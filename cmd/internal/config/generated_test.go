@@ -239,6 +239,10 @@ checks:
     command: test -z "$(gofmt -l .)"
     kind: lint-fast
     timeout: 30s
+  - name: unit
+    command: go test ./...
+    format: go
+    on_failure: retry
   - name: web
     command: npm test
     kind: test
@@ -316,6 +320,10 @@ agents:
     model: --model {}
     allowed_tools: --allow {}
     bypass: --yes
+    version: --version
+    models: models list
+    login: login status
+    description: The agent of our company
     env:
       MY_AGENT_NO_UPDATE: "1"
     env_keys: MY_AGENT_API_KEY
