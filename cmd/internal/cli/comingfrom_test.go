@@ -49,7 +49,7 @@ func TestComingFrom_whatItNames_exists(t *testing.T) {
 			}
 		}
 	}
-	if rows < 20 {
+	if rows < 15 {
 		t.Errorf("only %d rows", rows)
 	}
 }
