@@ -2,10 +2,11 @@ package ptyexec
 
 import (
 	"encoding/binary"
-	"errors"
+	"encoding/json"
 	"io"
-	"math"
 	"time"
+
+	"ralph/ptyexec/confine"
 )
 
 // spec is what the guard learns at its start.
@@ -45,30 +46,20 @@ func (r record) last() bool { return r.kind != recordStarted && r.kind != record
 
 const recordSize = 12
 
-var errTorn = errors.New("torn message")
-
-// encode returns s as its length (4 bytes) and a body of numbers and strings.
-func (s spec) encode() []byte {
-	b := make([]byte, 4, 4096)
-	for _, v := range []uint64{flag(s.tty), flag(s.prompt), uint64(s.grace), s.mark} {
-		b = binary.AppendUvarint(b, v)
-	}
-	for _, list := range [][]string{{s.path, s.dir, s.confine, s.cover}, s.args, s.env, s.after} {
-		b = binary.AppendUvarint(b, uint64(len(list)))
-		for _, text := range list {
-			b = binary.AppendUvarint(b, uint64(len(text)))
-			b = append(b, text...)
-		}
-	}
-	binary.LittleEndian.PutUint32(b, uint32(len(b)-4))
-	return b
+// message is a spec as JSON, which would change a string that is not UTF-8.
+type message struct {
+	Path, Dir, Confine, Cover []byte
+	Args, Env, After          [][]byte
+	TTY, Prompt               bool
+	Grace                     time.Duration
+	Mark                      uint64
 }
 
-func flag(set bool) uint64 {
-	if set {
-		return 1
-	}
-	return 0
+// encode returns s as its length (4 bytes) and a message.
+func (s spec) encode() []byte {
+	body, _ := json.Marshal(message{[]byte(s.path), []byte(s.dir), []byte(s.confine), []byte(s.cover), confine.Convert[[]byte](s.args),
+		confine.Convert[[]byte](s.env), confine.Convert[[]byte](s.after), s.tty, s.prompt, s.grace, s.mark}) // it cannot fail
+	return append(binary.LittleEndian.AppendUint32(nil, uint32(len(body))), body...)
 }
 
 // readSpec reads what encode wrote.
@@ -81,36 +72,11 @@ func readSpec(r io.Reader) (spec, error) {
 	if _, err := io.ReadFull(r, body); err != nil {
 		return spec{}, err
 	}
-	ok := true
-	number := func() uint64 {
-		v, n := binary.Uvarint(body)
-		if n <= 0 || v > math.MaxInt64 {
-			ok = false
-			return 0
-		}
-		body = body[n:]
-		return v
-	}
-	list := func() (texts []string) {
-		for n := number(); n > 0 && ok; n-- {
-			size := number()
-			if size > uint64(len(body)) {
-				ok = false
-				return nil
-			}
-			texts = append(texts, string(body[:size]))
-			body = body[size:]
-		}
-		return texts
-	}
-	s := spec{tty: number() == 1, prompt: number() == 1, grace: time.Duration(number()), mark: number()}
-	where := list()
-	s.args, s.env, s.after = list(), list(), list()
-	if !ok || len(where) != 4 || len(body) != 0 {
-		return spec{}, errTorn
-	}
-	s.path, s.dir, s.confine, s.cover = where[0], where[1], where[2], where[3]
-	return s, nil
+	var m message
+	err := json.Unmarshal(body, &m)
+	return spec{path: string(m.Path), dir: string(m.Dir), args: confine.Convert[string](m.Args), env: confine.Convert[string](m.Env),
+		after: confine.Convert[string](m.After), tty: m.TTY, prompt: m.Prompt, grace: m.Grace, mark: m.Mark,
+		confine: string(m.Confine), cover: string(m.Cover)}, err
 }
 
 func (r record) encode() []byte {

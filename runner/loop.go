@@ -357,7 +357,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	res := r.crew.Settle(done, l.Plan.Read, l.Checks)
 	if done.Landed != "" {
 		l.Tell(j.Origin, state.Commit{OID: done.Landed, Landed: done.Branch,
-			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Refused()})
+			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Work.Refused})
 	}
 	if done.Err == nil && j.Review == nil { // reviewers run no checks
 		l.Checks = res.Checks

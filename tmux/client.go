@@ -170,11 +170,7 @@ func withoutShell(argv []string) []string {
 
 // own reports whether tmux sets this variable for each pane.
 func own(name string) bool {
-	switch name {
-	case "TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS", "PWD", "_":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"TMUX", "TMUX_PANE", "TERM", "TERM_PROGRAM", "TERM_PROGRAM_VERSION", "LINES", "COLUMNS", "PWD", "_"}, name)
 }
 
 // Forward returns the part of an environment for a program in a pane: everything

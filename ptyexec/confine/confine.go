@@ -40,18 +40,18 @@ func (l *Limits) Encode() string {
 	if l == nil {
 		l = &Limits{}
 	}
-	text, _ := json.Marshal(encoded{l.Processes, convert[[]byte](l.Read), convert[[]byte](l.Write), l.Ports}) // it cannot fail
+	text, _ := json.Marshal(encoded{l.Processes, Convert[[]byte](l.Read), Convert[[]byte](l.Write), l.Ports}) // it cannot fail
 	return string(text)
 }
 
 func decode(text string) (*Limits, error) {
 	var e encoded
 	err := json.Unmarshal([]byte(text), &e)
-	return &Limits{e.Processes, convert[string](e.Read), convert[string](e.Write), e.Ports}, err
+	return &Limits{e.Processes, Convert[string](e.Read), Convert[string](e.Write), e.Ports}, err
 }
 
-// convert keeps nil apart from no paths: that means no limits.
-func convert[To, From ~string | ~[]byte](from []From) (to []To) {
+// Convert converts texts. It keeps nil apart from no texts: nil paths mean no limits.
+func Convert[To, From ~string | ~[]byte](from []From) (to []To) {
 	if from != nil {
 		to = make([]To, len(from))
 	}

@@ -198,10 +198,8 @@ func (d *Decoder) call(id, name string, args wire.Args, parent string) {
 		d.calls[t.ID] = t
 	}
 	t.Hunk, t.File, t.Sum = args.Hunk, args.File, args.Sum // only here: an answer repeats the call
-	for _, ask := range args.Asks {
-		if AsksUser(name) {
-			t.Asks = append(t.Asks, state.Ask(ask))
-		}
+	if AsksUser(name) {
+		t.Asks = args.Asks
 	}
 	d.emit(t)
 }

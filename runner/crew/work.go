@@ -191,14 +191,6 @@ func (c *worktrees) notBegun(ctx context.Context, j *Job) turn.Result {
 		Checks: j.Assignment.Checks, Cut: stop.By(ctx)}
 }
 
-// Refused are the files that were left out of the work.
-func (d Done) Refused() (all []state.Refusal) {
-	for _, r := range d.Work.Refused {
-		all = append(all, state.Refusal(r))
-	}
-	return all
-}
-
 // mayLand is true for a result that its developer and the checks call done, unless reviewers look at it first.
 func mayLand(r turn.Result) bool {
 	done := r.Proof.After.IsDone(r.Task.ID) && !r.Proof.ToReview

@@ -79,7 +79,7 @@ func Commit(ctx context.Context, dir string, r CommitRequest) (Committed, error)
 	}
 	c := Committed{Refused: refused}
 	for _, f := range r.Files {
-		if !slices.ContainsFunc(refused, func(x Refusal) bool { return x.covers(f) }) {
+		if !slices.ContainsFunc(refused, func(x Refusal) bool { return covers(x, f) }) {
 			c.Files = append(c.Files, f)
 		}
 	}

@@ -11,18 +11,19 @@ import (
 	"sync"
 
 	"ralph/logs"
+	"ralph/logs/termtext"
 	"ralph/runner/git/command"
+	"ralph/state"
 	"ralph/state/projectfs"
 )
 
 // maxCommitted is the size, in bytes, above which ralph commits no file.
 const maxCommitted = 1 << 20
 
-// Refusal is a file that ralph does not commit, and why. If File ends with a slash, it is
-// a folder.
-type Refusal struct{ File, Why string }
+// Refusal is a file that ralph does not commit, and why. If File ends with a slash, it is a folder.
+type Refusal = state.Refusal
 
-func (r Refusal) covers(file string) bool {
+func covers(r Refusal, file string) bool {
 	return r.File == file || strings.HasSuffix(r.File, "/") && strings.HasPrefix(file, r.File)
 }
 
@@ -37,13 +38,13 @@ func guard(ctx context.Context, root string, files []string) ([]Refusal, error) 
 	var rest []string
 	suspects := map[string][]logs.Secret{} // by file
 	for _, f := range files {
-		if slices.ContainsFunc(refused, func(r Refusal) bool { return r.covers(f) }) {
+		if slices.ContainsFunc(refused, func(r Refusal) bool { return covers(r, f) }) {
 			continue
 		}
 		secrets, why := suspect(root, f)
 		switch {
 		case why != "":
-			refused = append(refused, Refusal{f, why})
+			refused = append(refused, Refusal{File: f, Why: why})
 		case len(secrets) > 0:
 			suspects[f] = secrets
 			rest = append(rest, f)
@@ -56,7 +57,7 @@ func guard(ctx context.Context, root string, files []string) ([]Refusal, error) 
 	for _, f := range rest {
 		i := slices.IndexFunc(suspects[f], func(s logs.Secret) bool { return !strings.Contains(committed[f], s.Text) })
 		if i >= 0 {
-			refused = append(refused, Refusal{f, "holds what looks like " + suspects[f][i].Name})
+			refused = append(refused, Refusal{File: f, Why: "holds what looks like " + suspects[f][i].Name})
 		}
 	}
 	return refused, nil
@@ -67,7 +68,7 @@ func refusedTrees(ctx context.Context, root string, files []string) ([]Refusal, 
 	var refused []Refusal
 	var dirs []string
 	for _, t := range foreignTrees(root, files) {
-		refused = append(refused, Refusal{t.Dir, t.Why})
+		refused = append(refused, Refusal{File: t.Dir, Why: t.Why})
 		dirs = append(dirs, t.Dir)
 	}
 	known, err := command.Contents(ctx, root, "HEAD", dirs)
@@ -181,11 +182,7 @@ func foreignTrees(root string, files []string) []foreignTree {
 		if inner || !isForeign(root, folder, count[folder]) {
 			continue
 		}
-		files := "files"
-		if count[folder] == 1 {
-			files = "file"
-		}
-		found = append(found, foreignTree{folder + "/", fmt.Sprintf("%d %s, %s", count[folder], files,
+		found = append(found, foreignTree{folder + "/", fmt.Sprintf("%s, %s", termtext.Count(count[folder], "file"),
 			foreignKinds()[path.Base(folder)].what)})
 	}
 	return found

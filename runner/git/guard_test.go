@@ -39,14 +39,14 @@ func TestGuard_tree_isOneLineWithItsFiles(t *testing.T) {
 	add("web/build/main.js", "c/build/x.o", ".terraform/providers/x", "web/coverage/lcov.info", "web/coverage/a/b.html", ".idea/workspace.xml", "py/__pycache__/a.pyc")
 	add("coverage/coverage.go", "build/ci.sh", "other/third_party/one.c", "shop/vendor/models.py") // the project's own
 	want := []Refusal{
-		{"vendor/", "60 files, a vendored tree"},
-		{"sub/third_party/", "30 files, a vendored tree"},
-		{"web/build/", "1 file, a built tree"},
-		{"c/build/", "1 file, a built tree"},
-		{".terraform/", "1 file, an installed tree"},
-		{"web/coverage/", "2 files, a built tree"},
-		{".idea/", "1 file, the settings of an editor"},
-		{"py/__pycache__/", "1 file, a built tree"},
+		{File: "vendor/", Why: "60 files, a vendored tree"},
+		{File: "sub/third_party/", Why: "30 files, a vendored tree"},
+		{File: "web/build/", Why: "1 file, a built tree"},
+		{File: "c/build/", Why: "1 file, a built tree"},
+		{File: ".terraform/", Why: "1 file, an installed tree"},
+		{File: "web/coverage/", Why: "2 files, a built tree"},
+		{File: ".idea/", Why: "1 file, the settings of an editor"},
+		{File: "py/__pycache__/", Why: "1 file, a built tree"},
 	}
 	if d := cmp.Diff(want, p.refusals(files...)); d != "" {
 		t.Error(d)

@@ -49,7 +49,7 @@ func (u UserFiles) Mixed(path string, now DirtyFiles) string {
 func (u UserFiles) AllMixed(now DirtyFiles) (all []Refusal) {
 	for _, path := range now.Names() {
 		if why := u.Mixed(path, now); why != "" {
-			all = append(all, Refusal{path, why})
+			all = append(all, Refusal{File: path, Why: why})
 		}
 	}
 	return all

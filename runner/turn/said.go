@@ -68,11 +68,7 @@ func questionIn(text string) string {
 
 // worthAsking is false for an empty field such as "none" or "-".
 func worthAsking(text string) bool {
-	switch strings.ToLower(strings.Trim(text, " .-<>[]\"'`")) {
-	case "", "none", "n/a", "no", "nothing":
-		return false
-	}
-	return true
+	return !slices.Contains([]string{"", "none", "n/a", "no", "nothing"}, strings.ToLower(strings.Trim(text, " .-<>[]\"'`")))
 }
 
 // permission matches a question that only asks whether to continue.

@@ -248,7 +248,7 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, 
 	for _, refusal := range done.Refused {
 		if t.refused[refusal.File] != refusal.Why {
 			t.refused[refusal.File] = refusal.Why
-			c.Refused = append(c.Refused, state.Refusal(refusal))
+			c.Refused = append(c.Refused, refusal)
 		}
 	}
 	return c, nil

@@ -29,7 +29,7 @@ func (r Reader) Text(text string) Class {
 	}
 	c, _ := match(generals(), text)
 	if m := statusRE().FindStringSubmatch(text); m != nil {
-		if status := statusClass(m[1]); status != Unknown && (status != ServerError || c != Overloaded) {
+		if status := codeClass(m[1]); status != Unknown && (status != ServerError || c != Overloaded) {
 			return status
 		}
 	}
@@ -124,11 +124,7 @@ func (r Reader) lines(lines []string, fatal bool) (class Class, line string) {
 
 // exact reports whether a class is exact enough to outrank an HTTP status.
 func exact(c Class) bool {
-	switch c {
-	case Unknown, Auth, BadModel, RateLimited, Overloaded, Network, ServerError, KilledBySignal:
-		return false
-	}
-	return true
+	return !slices.Contains([]Class{Unknown, Auth, BadModel, RateLimited, Overloaded, Network, ServerError, KilledBySignal}, c)
 }
 
 // moreExact returns the more exact class, such as "overloaded" instead of the
@@ -259,7 +255,7 @@ func Delay(notice string) time.Duration {
 func (r Reader) Retry(codes []string, text string) Class {
 	class, _ := r.Cause(Report{Codes: codes, Errors: []string{text}})
 	if m := statusRE().FindStringSubmatch(text); m != nil && class.Fatal() {
-		class = statusClass(m[1])
+		class = codeClass(m[1])
 	}
 	if class.Transient() || class == UsageLimit || class == SpendLimit {
 		return class
@@ -278,61 +274,35 @@ type Pattern struct {
 	Match string `json:"match,omitempty"`
 }
 
-// codeClass classifies a machine-readable code.
-func codeClass(code string) Class {
-	switch strings.ToLower(code) {
-	case "usage_limit_reached", "usage_limit_exceeded":
-		return UsageLimit
-	case "billing_error", "insufficient_quota", "payment_required":
-		return NoCredit
-	case "prompt_too_long", "model_context_window_exceeded", "context_length_exceeded", "blocking_limit":
-		return ContextTooLong
-	case "authentication_failed", "authentication_error", "invalid_api_key", "unauthenticated", "permission_error",
-		"oauth_org_not_allowed":
-		return Auth
-	case "overloaded", "overloaded_error":
-		return Overloaded
-	case "connection_failed", "timeout_error":
-		return Network
-	case "rate_limit", "rate_limit_error", "rate_limit_exceeded", "resource_exhausted":
-		return RateLimited
-	case "model_not_found", "not_found_error":
-		return BadModel
-	case "error_max_turns", "max_turns", "max_output_tokens", "fatalturnlimitederror":
-		return MaxTurns
-	case "error_max_budget_usd", "max_budget", "max_budget_usd", "budget_exceeded":
-		return MaxBudget
-	case "refusal":
-		return Refusal
-	case "aborted_streaming", "aborted_tools", "aborted":
-		return KilledBySignal
-	case "server_error", "api_error_500", "internal_server_error":
-		return ServerError
-	}
-	return statusClass(code)
+// codes are the machine-readable codes and HTTP statuses of each class.
+var codes = [...]struct {
+	class Class
+	codes string
+}{
+	{UsageLimit, "usage_limit_reached usage_limit_exceeded"},
+	{NoCredit, "billing_error insufficient_quota payment_required 402"},
+	{ContextTooLong, "prompt_too_long model_context_window_exceeded context_length_exceeded blocking_limit 413"},
+	{Auth, "authentication_failed authentication_error invalid_api_key unauthenticated permission_error " +
+		"oauth_org_not_allowed 401 403"},
+	{Overloaded, "overloaded overloaded_error 529"},
+	{Network, "connection_failed timeout_error 408"},
+	{RateLimited, "rate_limit rate_limit_error rate_limit_exceeded resource_exhausted 429"},
+	{BadModel, "model_not_found not_found_error 404"},
+	{MaxTurns, "error_max_turns max_turns max_output_tokens fatalturnlimitederror"},
+	{MaxBudget, "error_max_budget_usd max_budget max_budget_usd budget_exceeded"},
+	{Refusal, "refusal"},
+	{KilledBySignal, "aborted_streaming aborted_tools aborted"},
+	{ServerError, "server_error api_error_500 internal_server_error"},
 }
 
-// statusClass classifies an HTTP status in decimal. 400 can mean anything.
-func statusClass(code string) Class {
-	n, err := strconv.Atoi(code)
-	switch {
-	case err != nil || n < 401 || n > 599:
-		return Unknown
-	case n == 401 || n == 403:
-		return Auth
-	case n == 402:
-		return NoCredit
-	case n == 404:
-		return BadModel
-	case n == 408:
-		return Network
-	case n == 413:
-		return ContextTooLong
-	case n == 429:
-		return RateLimited
-	case n == 529:
-		return Overloaded
-	case n >= 500:
+// codeClass classifies a machine-readable code, or an HTTP status in decimal: 400 can mean anything.
+func codeClass(code string) Class {
+	for _, row := range codes {
+		if slices.Contains(strings.Fields(row.codes), strings.ToLower(code)) {
+			return row.class
+		}
+	}
+	if n, err := strconv.Atoi(code); err == nil && n >= 500 && n <= 599 {
 		return ServerError
 	}
 	return Unknown

@@ -2,6 +2,8 @@
 // in the codes and error texts of agent CLIs.
 package ending
 
+import "slices"
+
 // Class is how a call to an agent ended.
 type Class string
 
@@ -93,27 +95,15 @@ func (c Class) Meaning() string {
 // Success reports whether the agent ended the turn by itself, so that its final
 // message counts.
 func (c Class) Success() bool {
-	switch c {
-	case CompletedTurn, HangAfterResult, PermissionDenied, QuestionAsked, EmptyOutput:
-		return true
-	}
-	return false
+	return slices.Contains([]Class{CompletedTurn, HangAfterResult, PermissionDenied, QuestionAsked, EmptyOutput}, c)
 }
 
 // Fatal reports whether only a person can remove the cause.
 func (c Class) Fatal() bool {
-	switch c {
-	case Auth, NoCredit, DisabledByAdmin, BadModel, BadFlag:
-		return true
-	}
-	return false
+	return slices.Contains([]Class{Auth, NoCredit, DisabledByAdmin, BadModel, BadFlag}, c)
 }
 
 // Transient reports whether the same call may succeed soon.
 func (c Class) Transient() bool {
-	switch c {
-	case RateLimited, Overloaded, ServerError, Network:
-		return true
-	}
-	return false
+	return slices.Contains([]Class{RateLimited, Overloaded, ServerError, Network}, c)
 }

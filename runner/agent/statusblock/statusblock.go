@@ -147,11 +147,8 @@ func quotes(lines []string) bool {
 		return false
 	}
 	return slices.ContainsFunc(strings.FieldsFunc(strings.ToLower(last), notLetter), func(word string) bool {
-		switch word {
-		case "prompt", "instructions", "example", "format", "template", "says", "will", "would", "once", "later":
-			return true
-		}
-		return false
+		return slices.Contains([]string{"prompt", "instructions", "example", "format", "template", "says", "will", "would",
+			"once", "later"}, word)
 	})
 }
 

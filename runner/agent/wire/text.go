@@ -11,6 +11,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"ralph/logs/termtext"
+	"ralph/state"
 )
 
 // MaxLine is the length of the longest OneLine, in runes.
@@ -90,17 +91,11 @@ var mainArgs = [...]string{"command", "cmd", "file_path", "filePath", "path", "a
 
 // Args are the arguments of a tool call, as people read them.
 type Args struct {
-	Main string // the most telling one, on one line
-	Hunk string // what an edit changes: removed lines with "-", added ones with "+"
-	File bool   // Main is the path of a file that is read or written
-	Asks []Ask  // what the call asks the user, if it calls a tool for that
-	Sum  string // the same for the same arguments, all of them; empty: unknown
-}
-
-// Ask is a question to the user, and what there is to choose from.
-type Ask struct {
-	Text    string
-	Options []string
+	Main string      // the most telling one, on one line
+	Hunk string      // what an edit changes: removed lines with "-", added ones with "+"
+	File bool        // Main is the path of a file that is read or written
+	Asks []state.Ask // what the call asks the user, if it calls a tool for that
+	Sum  string      // the same for the same arguments, all of them; empty: unknown
 }
 
 // Arguments reads the arguments of a tool call.
@@ -248,7 +243,7 @@ const (
 // asks reads the questions of a tool that asks the user. Claude Code, OpenCode, Gemini CLI
 // and qwen agree on {"questions":[{"question":"…","options":[{"label":"…","description":"…"}]}]};
 // simpler tools have one "question".
-func asks(in Object) (all []Ask) {
+func asks(in Object) (all []state.Ask) {
 	for q := range Elements(in.Get("questions")) {
 		all = appendAsk(all, Members(q))
 	}
@@ -258,12 +253,12 @@ func asks(in Object) (all []Ask) {
 	return all
 }
 
-func appendAsk(all []Ask, q Object) []Ask {
+func appendAsk(all []state.Ask, q Object) []state.Ask {
 	text := Cut(q.Text("question"), maxAsked)
 	if text == "" || len(all) == maxAsks {
 		return all
 	}
-	a := Ask{Text: text}
+	a := state.Ask{Text: text}
 	for option := range Elements(q.Get("options")) {
 		label := option.String()
 		if option.IsObject() {

@@ -180,12 +180,8 @@ func (c Call) env(user []string) []string {
 // of its folder. Git sets such variables for hooks.
 func pointsElsewhere(env string) bool {
 	name, _, _ := strings.Cut(env, "=")
-	switch name {
-	case "GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
-		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE":
-		return true
-	}
-	return false
+	return slices.Contains([]string{"GIT_DIR", "GIT_WORK_TREE", "GIT_INDEX_FILE", "GIT_COMMON_DIR", "GIT_OBJECT_DIRECTORY",
+		"GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_PREFIX", "GIT_NAMESPACE"}, name)
 }
 
 // Root returns the nearest folder from dir upwards that contains .git, with symbolic
