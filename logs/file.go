@@ -20,10 +20,12 @@ const (
 	// backupTime is the time in the name of a file that was rotated away: NAME-TIME.EXT.
 	backupTime = "2006-01-02T15-04-05.000"
 	bufferSize = 32 << 10
+	// flushAfter is how long a record may stay in memory. People watch the log as it grows.
+	flushAfter = 50 * time.Millisecond
 )
 
 // File is an append-only file of the project that rotates by size. It is safe for concurrent use. It
-// buffers until Flush, so that many small records cost one write call. It follows no link, not
+// buffers for a moment, so that many small records cost one write call. It follows no link, not
 // even one that an agent puts in the place of the file between two writes.
 type File struct {
 	mu   sync.Mutex
@@ -34,7 +36,9 @@ type File struct {
 	file *os.File
 	size int64 // of the file
 	buf  []byte
-	torn bool // the file may end in the middle of a line
+	torn bool  // the file may end in the middle of a line
+	soon bool  // a flush is due
+	late error // of that flush; the next Write returns it
 }
 
 // OpenFile opens path for appending. Above megabytes, the file is renamed with a time in
@@ -91,7 +95,7 @@ func (f *File) closeFile() error {
 	return err
 }
 
-// Write appends p; it may stay in memory until Flush. A record is never split between two
+// Write appends p; it may stay in memory for flushAfter, or until Flush. A record is never split between two
 // writes: a rotation, a kill or a power cut could come between them.
 func (f *File) Write(p []byte) (int, error) {
 	f.mu.Lock()
@@ -108,7 +112,22 @@ func (f *File) Write(p []byte) (int, error) {
 	if f.buf = append(f.buf, p...); len(f.buf) > bufferSize {
 		return len(p), f.flush()
 	}
-	return len(p), nil
+	if !f.soon {
+		f.soon = true
+		time.AfterFunc(flushAfter, f.flushLater)
+	}
+	err := f.late
+	f.late = nil
+	return len(p), err
+}
+
+func (f *File) flushLater() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.soon = false
+	if err := f.flush(); err != nil {
+		f.late = err
+	}
 }
 
 // Flush writes the buffer to the file.

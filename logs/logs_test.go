@@ -140,6 +140,24 @@ func TestFile_aboveItsSize_rotatesAndKeepsTheNewest(t *testing.T) {
 	})
 }
 
+func TestFile_written_isOnDiskSoonWithoutAFlush(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "live.log")
+	f, err := OpenFile(path, 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for _, line := range []string{"one\n", "two\n"} {
+		if _, err := f.Write([]byte(line)); err != nil {
+			t.Fatal(err)
+		}
+		eventually(t, line, func() bool {
+			data, _ := os.ReadFile(path)
+			return strings.HasSuffix(string(data), line)
+		})
+	}
+}
+
 func TestFile_removedWhileOpen_reopenStartsANewOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.log")
 	f, err := OpenFile(path, 1, 2)
