@@ -188,7 +188,7 @@ that matches decides; a variable that no rule matches passes.
 |---|---|
 `, code(strings.Join(logs.SecretNameGlobs(), "`, `")))
 	for _, s := range agent.Specs() {
-		cell := code(strings.Join(s.Env.Keys, "`, `"))
+		cell := keysOf(s.Env.Keys)
 		if cell == "" {
 			cell = "none: name them in `ENV_EXCLUDE`, or describe an agent of your own"
 		}
@@ -211,6 +211,16 @@ everything. Names are not case-sensitive.
 This is not a sandbox: agents and checks run as you, and can read your files and the environment of the ralph process.
 `)
 	return b.String()
+}
+
+// keysOf lists the keys of an agent. One that takes those of many vendors has the pattern of their names.
+func keysOf(names []string) string {
+	of := func(name string) bool { return strings.HasSuffix(name, "_API_KEY") }
+	others := slices.DeleteFunc(slices.Clone(names), of)
+	if n := len(names) - len(others); n > 10 {
+		return fmt.Sprintf("`*_API_KEY` of %d vendors, ", n) + code(strings.Join(others, "`, `"))
+	}
+	return code(strings.Join(names, "`, `"))
 }
 
 // rowTable lists the keys that a row of a list may have.
