@@ -18,9 +18,11 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
+	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/sandbox"
+	"ralph/state"
 )
 
 // startBound is for ralph-hub to detach itself.
@@ -114,4 +116,122 @@ func become(f *cmdline.Factory, verb string, args ...string) error {
 	}
 	err = syscall.Exec(hub, append([]string{hub, verb, "--ralph", ralph}, args...), f.Env)
 	return fmt.Errorf("start ralph-hub: %w", err)
+}
+
+// hubFlags are the settings of a verb of ralph-hub.
+type hubFlags interface {
+	Flags(fs *pflag.FlagSet)
+	Check() error
+}
+
+// newHubCmd completes a verb that becomes the one of ralph-hub with the same name and flags, unless refuse says why it
+// must not.
+func newHubCmd(f *cmdline.Factory, cmd *cobra.Command, o hubFlags, refuse func() error) *cobra.Command {
+	cmd.Args = cmdline.NoArgs
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		if err := o.Check(); err != nil {
+			return cmdline.UsageError("%v", err)
+		}
+		if err := refuse(); err != nil {
+			return err
+		}
+		return become(f, cmd.Name(), given(cmd)...)
+	}
+	o.Flags(cmd.Flags())
+	return cmd
+}
+
+// newServeCmd returns ralph serve.
+func newServeCmd(f *cmdline.Factory) *cobra.Command {
+	o := &config.Serve{}
+	return newHubCmd(f, &cobra.Command{
+		Use: "serve", Short: "Show all of your runs in a browser, until Ctrl-C",
+		Long: "Show all of your runs in a browser: tasks, live log, cost, checks, findings, questions, transcripts, diffs. This starts\n" +
+			"ralph-hub. It is read-only unless you give --actions: then anyone who is logged in can act. docs/dashboard.md says\n" +
+			"how to reach it from a phone.",
+		Example: "  ralph serve\n  ralph serve --actions\n  ralph serve --link      # another link that logs you in",
+	}, o, func() error {
+		dir, err := f.Project()
+		if err != nil || !o.Actions && !o.Link {
+			return nil //nolint:nilerr // it shows all projects, and needs none
+		}
+		return f.RefuseAgent(dir, "act as a person")
+	})
+}
+
+// newWorkerCmd returns ralph worker.
+func newWorkerCmd(f *cmdline.Factory) *cobra.Command {
+	return newHubCmd(f, &cobra.Command{
+		Use: "worker", Short: "Carry out turns for other runs, until Ctrl-C",
+		Long: "Take turns from a fleet and carry them out on this machine, which needs git and the agents, logged in. This starts\n" +
+			"ralph-hub. docs/fleet.md says how to set up a fleet.",
+		Example: "  ralph worker                 # for runs of yours on this machine\n" +
+			"  RALPH_FLEET_TOKEN=... ralph worker --join nats://build1:4222 --slots 4",
+	}, &config.Worker{}, func() error { return nil })
+}
+
+// newMCPCmd returns ralph mcp.
+func newMCPCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "mcp", Short: "Let another agent watch and steer the run of this project (MCP)", Args: cmdline.NoArgs,
+		Long: "Serve the Model Context Protocol on standard input and output, for the agent that starts it: status, tasks, iterations,\n" +
+			"diff, questions, add_task, answer. This starts ralph-hub. An agent inside a run cannot answer its own questions this way.",
+		Example: "  claude mcp add ralph -- ralph -C ~/shop-api mcp",
+		RunE: func(*cobra.Command, []string) error {
+			dir, err := f.Project()
+			if err != nil {
+				return err
+			}
+			return become(f, "mcp", "--project", dir)
+		},
+	}
+}
+
+// newNotifyCmd returns ralph notify.
+func newNotifyCmd(f *cmdline.Factory) *cobra.Command {
+	cmd := &cobra.Command{
+		Use: "notify", Short: "Test the notifications of this project",
+		Long:    "Test the notifications that NOTIFY sets up. docs/in-touch.md describes them.",
+		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
+		RunE:    cmdline.Parent,
+	}
+	cmd.AddCommand(newNotifyTestCmd(f))
+	return cmd
+}
+
+func newNotifyTestCmd(f *cmdline.Factory) *cobra.Command {
+	return &cobra.Command{
+		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs,
+		Example: "  ralph notify test",
+		RunE:    func(*cobra.Command, []string) error { return notifyTestRun(f) },
+	}
+}
+
+func notifyTestRun(f *cmdline.Factory) error {
+	p, loader, err := preflight.Open(f, nil) // a project is not needed
+	if err == nil {
+		err = f.Trust(loader)
+	}
+	if err != nil {
+		return err
+	}
+	job, err := jobOf(p.Config, p.Dir, "")
+	if err != nil {
+		return err
+	}
+	if len(job.Notify) == 0 {
+		return cmdline.UsageError("NOTIFY is not set; set it in your own configuration or environment, " +
+			"such as NOTIFY=ntfy://ntfy.sh/my-topic")
+	}
+	if _, err := sandbox.FindHub(); err != nil {
+		return fmt.Errorf("nothing was sent: %w", err)
+	}
+	out, err := runHub(f, job, "notify-test")
+	for line := range strings.Lines(string(out)) {
+		f.Say("%s", strings.TrimRight(line, "\n"))
+	}
+	if err != nil {
+		return &cmdline.ExitError{Code: state.ExitError, Text: "not every message was sent"}
+	}
+	return nil
 }

@@ -1,19 +1,26 @@
 package config
 
-// The files hub*.go have the options that ralph hands to ralph-hub, and the list of
-// services that can notify people: notifications and the dashboard.
-// They go as JSON to its standard input, because they hold keys.
-
 import (
+	"errors"
 	"fmt"
+	"net"
+	"net/netip"
+	"net/url"
+	"os"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"sync"
 
+	"github.com/spf13/pflag"
+
 	"ralph/state/option"
 )
+
+// This file has the options that ralph hands to ralph-hub, and the list of
+// services that can notify people: notifications and the dashboard.
+// They go as JSON to its standard input, because they hold keys.
 
 // Desktop stands in NOTIFY for a notification on this machine.
 const Desktop = "desktop"
@@ -147,4 +154,176 @@ func unserved(to string) string {
 // String hides the values: they hold keys.
 func (s Notifications) String() string {
 	return "settings with " + strconv.Itoa(len(s.Notify)) + " addresses"
+}
+
+// InTouch is what the options say about being in touch, and what is wrong with that.
+func (c *Config) InTouch() (Notifications, error) {
+	s := c.Touch
+	switch {
+	case c.Notify && len(s.Notify) == 0:
+		s.Notify = []string{Desktop}
+	case !c.Notify && c.Source("ENABLE_NOTIFICATIONS").Kind == SourceFlag: // --no-notify
+		s.Notify = nil
+	}
+	return s, c.Located(s.Check())
+}
+
+// Located puts the place of an option in front of an error that begins with the option's key. Any error becomes a
+// *UsageError.
+func (c *Config) Located(err error) error {
+	if err == nil {
+		return nil
+	}
+	text := err.Error()
+	end := strings.IndexAny(text+" ", " :=")
+	key, problem := text[:end], text[end:]
+	if from := c.Source(key); from.Where != "" && strings.HasPrefix(problem, ": ") {
+		return c.Bad(key, errors.New(problem[2:]))
+	}
+	return &UsageError{c.Source(key).Where, text}
+}
+
+// shownAddresses is a list of addresses for people who decide about it: of each entry the service, and the server that gets
+// the messages. The rest may be a key.
+func shownAddresses(list string) string {
+	entries := strings.Split(list, ",")
+	for i, to := range entries {
+		entries[i] = shown(strings.TrimSpace(to))
+	}
+	return strings.Join(entries, ", ")
+}
+
+func shown(to string) string {
+	u, err := url.Parse(to)
+	if err != nil || !strings.Contains(to, "://") {
+		return "..."
+	}
+	at := u.Host
+	if u.User != nil {
+		at = "...@" + at
+	}
+	if slices.Contains(services(), service{u.Scheme, true}) {
+		at = "..."
+	} else if strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
+		at += "/..."
+	}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		pair, _ = url.QueryUnescape(pair)
+		if strings.HasPrefix(strings.ToLower(pair), "host=") { // signal and teams send there
+			at += "?" + pair
+		}
+	}
+	return u.Scheme + "://" + at
+}
+
+// Serve has the settings of the dashboard. ralph serve passes them to ralph-hub serve.
+type Serve struct {
+	Listen  string // HOST:PORT
+	Cert    string // file; empty: no TLS
+	Key     string
+	Proxy   string // the address that people use, behind a proxy with TLS; empty if there is none
+	Actions bool   // users who are logged in may act
+	Link    bool   // only print a link
+}
+
+// Flags declares the flags.
+func (s *Serve) Flags(fs *pflag.FlagSet) {
+	fs.SortFlags = false
+	fs.StringVar(&s.Listen, "listen", "127.0.0.1:8477",
+		"Listen on `ADDRESS:PORT`; other than loopback needs TLS or a proxy.")
+	fs.BoolVar(&s.Actions, "actions", false, "Let who is logged in pause, stop, answer, accept and change the plan.")
+	fs.BoolVar(&s.Link, "link", false, "Print a link that logs you in, good for 15 minutes, and end.")
+	fs.StringVar(&s.Cert, "cert", "", "TLS certificate `FILE`, with --key.")
+	fs.StringVar(&s.Key, "key", "", "TLS key `FILE`.")
+	fs.StringVar(&s.Proxy, "behind-proxy", "", "A proxy with TLS passes requests on; people use its `URL`.")
+}
+
+// Check returns what is wrong, as a line for people.
+func (s Serve) Check() error {
+	host, port, err := net.SplitHostPort(s.Listen)
+	if n, bad := strconv.ParseUint(port, 10, 16); err != nil || bad != nil || n > 65535 {
+		return fmt.Errorf("--listen %q is not ADDRESS:PORT, such as 127.0.0.1:8477", s.Listen)
+	}
+	if host != "localhost" {
+		if _, err := netip.ParseAddr(host); err != nil {
+			return fmt.Errorf("--listen %q must begin with an IP address or localhost; 0.0.0.0 means all", s.Listen)
+		}
+	}
+	if (s.Cert == "") != (s.Key == "") {
+		return errors.New("--cert and --key go together")
+	}
+	if s.Proxy != "" {
+		u, err := url.Parse(s.Proxy)
+		if err != nil || u.Scheme != "https" || u.Host == "" || u.Path != "" && u.Path != "/" || u.User != nil {
+			return fmt.Errorf("--behind-proxy %q is not a URL such as https://ralph.example.org", s.Proxy)
+		}
+	}
+	if !s.Loopback() && s.Cert == "" && s.Proxy == "" {
+		return fmt.Errorf("--listen %s can be reached from other machines: add --cert and --key, "+
+			"or --behind-proxy URL", s.Listen)
+	}
+	return nil
+}
+
+// Loopback reports whether only this machine can connect.
+func (s Serve) Loopback() bool {
+	host, _, _ := net.SplitHostPort(s.Listen)
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}
+
+// URL is the address that people use.
+func (s Serve) URL() string {
+	switch {
+	case s.Proxy != "":
+		return s.Proxy
+	case s.Cert != "":
+		return "https://" + s.Listen + "/"
+	}
+	return "http://" + s.Listen + "/"
+}
+
+// Way says how to reach a fleet.
+type Way struct {
+	URL   string // empty: the server on this machine
+	Creds string // a file with NATS credentials; empty: a token
+}
+
+// Flags declares the flags; url is the name of one.
+func (w *Way) Flags(fs *pflag.FlagSet, url string) {
+	fs.StringVar(&w.URL, url, "", "The `URL` of the fleet; without it, the server on this machine.")
+	fs.StringVar(&w.Creds, "creds", w.Creds, "A `FILE` with NATS credentials, instead of RALPH_FLEET_TOKEN.")
+}
+
+// Check returns what is wrong, as a line for people; url is the name of a flag.
+func (w *Way) Check(url string) error {
+	if w.URL != "" && !option.Servers(w.URL) {
+		return fmt.Errorf("--%s %q is not %s", url, option.HideUsers(w.URL), option.ServersForm)
+	}
+	if w.Creds != "" {
+		if _, err := os.Stat(w.Creds); err != nil {
+			return fmt.Errorf("--creds: %w", err)
+		}
+	}
+	return nil
+}
+
+// Worker has the settings of a worker. ralph worker passes them to ralph-hub worker.
+type Worker struct {
+	Way
+	Slots int
+}
+
+// Flags declares the flags.
+func (w *Worker) Flags(fs *pflag.FlagSet) {
+	w.Way.Flags(fs, "join")
+	fs.IntVar(&w.Slots, "slots", 1, "How many turns to carry out at the same time: `N`.")
+}
+
+// Check returns what is wrong, as a line for people.
+func (w *Worker) Check() error {
+	if w.Slots < 1 || w.Slots > 64 {
+		return fmt.Errorf("--slots %d: from 1 to 64", w.Slots)
+	}
+	return w.Way.Check("join")
 }

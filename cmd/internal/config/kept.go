@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/google/renameio/v2"
 )
@@ -114,4 +115,60 @@ func (l Loader) Projects() []string {
 		return nil
 	}
 	return Projects(l.StateHome())
+}
+
+// FindProject returns the absolute path of the project that start lies in: the
+// nearest folder upwards with a .ralph folder or a .ralphrc file, else the git
+// root, else start itself. Reached from below, the user's home folder is not a
+// project: other tools keep their own files in ~/.ralph.
+func FindProject(start string) string {
+	start, err := filepath.Abs(start)
+	if err != nil {
+		return start
+	}
+	home, _ := os.UserHomeDir()
+	gitRoot := ""
+	for dir := start; ; dir = filepath.Dir(dir) {
+		if (dir == start || dir != home) && isProject(dir) {
+			return dir
+		}
+		if _, err := os.Lstat(filepath.Join(dir, ".git")); err == nil && gitRoot == "" {
+			gitRoot = dir
+		}
+		if dir == filepath.Dir(dir) {
+			break
+		}
+	}
+	if gitRoot != "" {
+		return gitRoot
+	}
+	return start
+}
+
+func isProject(dir string) bool {
+	if info, err := os.Lstat(filepath.Join(dir, ".ralph")); err == nil && info.IsDir() {
+		return true
+	}
+	info, err := os.Stat(filepath.Join(dir, rcName))
+	return err == nil && !info.IsDir() && info.Mode()&fs.ModeSocket == 0
+}
+
+// projectsFolder has one record a project: PROJECT in its field "project".
+func projectsFolder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
+
+// Projects reads the records. What cannot be read is left out.
+func Projects(stateHome string) []string {
+	entries, _ := os.ReadDir(projectsFolder(stateHome))
+	var all []string
+	for _, e := range entries {
+		var record struct {
+			Project string `json:"project"`
+		}
+		data, err := os.ReadFile(filepath.Join(projectsFolder(stateHome), e.Name())) // file: in the state home
+		if err == nil && json.Unmarshal(data, &record) == nil && record.Project != "" {
+			all = append(all, record.Project)
+		}
+	}
+	slices.Sort(all)
+	return all
 }

@@ -1,12 +1,22 @@
 package config
 
 import (
+	"bytes"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"maps"
+	"os"
 	"path/filepath"
-	"ralph/state/option"
 	"slices"
+	"strconv"
 	"strings"
+	"syscall"
+
+	"ralph/logs/termtext"
+	"ralph/state/option"
+	"ralph/state/projectfs"
 )
 
 // Names of the settings files inside a project.
@@ -271,4 +281,218 @@ func (l Loader) xdg(name, fallback string) string {
 		return ""
 	}
 	return filepath.Join(l.Home, fallback)
+}
+
+// maxFileSize is far above any real file, and limits what a hostile one can cost.
+const maxFileSize = 64 << 10
+
+// maxNesting bounds the depth of open brackets and the columns of list markers:
+// both parsers recurse into nested values without a bound of their own.
+const maxNesting = 100
+
+// UsageError is a value or a file that ralph refuses to start with.
+type UsageError struct {
+	Where   string // file:line, $VARIABLE or --flag; empty: Problem says it
+	Problem string // what is wrong, and what is allowed
+}
+
+// Error returns one line.
+func (e *UsageError) Error() string { return oneLine(strings.TrimPrefix(e.Where+": "+e.Problem, ": ")) }
+
+// Warning is one line for the user about a setting that ralph does not use.
+type Warning string
+
+func warn(where, format string, args ...any) Warning {
+	return Warning(oneLine(where + ": " + fmt.Sprintf(format, args...)))
+}
+
+// oneLine makes text from a file safe to print. Unlike termtext.Line, it keeps
+// repeated spaces: the user must see exactly what will run.
+func oneLine(text string) string {
+	return strings.NewReplacer("\n", " ", "\t", " ").Replace(termtext.Clean(text))
+}
+
+func lineOf(file string, line int) string { return fmt.Sprintf("%s:%d", file, line) }
+
+// readFile returns the text of a settings file with \n line ends and without a
+// byte order mark. For a missing file, found is false. Errors are *UsageError with
+// name, by which the user knows the file. No link is followed below project; empty: the file is the user's own.
+func readFile(project, path, name string) (text string, found bool, err error) {
+	var f *os.File
+	if project != "" {
+		f, err = projectfs.In(project).Open(path)
+	} else { // without O_NONBLOCK, opening a named pipe would hang
+		f, err = os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // file: of the user's home
+	}
+	if refused := projectfs.Refused(err); refused != nil {
+		return "", false, &UsageError{name, "is " + refused.Is + "; ralph reads only " + refused.Want + " here"}
+	}
+	// A socket is there if a sandbox covers what is missing.
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || errors.Is(err, syscall.ENXIO) {
+		return "", false, nil
+	}
+	if err != nil {
+		return "", false, &UsageError{name, "cannot be read: " + reason(err)}
+	}
+	defer f.Close()
+	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
+		return "", false, &UsageError{name, "is not a regular file"}
+	}
+	data, err := io.ReadAll(io.LimitReader(f, maxFileSize+1))
+	if err != nil {
+		return "", false, &UsageError{name, "cannot be read: " + reason(err)}
+	}
+	if len(data) > maxFileSize {
+		return "", false, &UsageError{name, fmt.Sprintf("is larger than %d KiB", maxFileSize>>10)}
+	}
+	data = bytes.TrimPrefix(data, []byte("\ufeff"))
+	text = strings.ReplaceAll(string(data), "\r\n", "\n")
+	if problem, line := unreadable(text); problem != "" {
+		return "", false, &UsageError{lineOf(name, line), problem}
+	}
+	return text, true, nil
+}
+
+func reason(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		return path.Err.Error()
+	}
+	return err.Error()
+}
+
+// unreadable finds text that must not reach a parser, and its line. An empty problem: there is none.
+func unreadable(text string) (problem string, line int) {
+	depth := 0
+	for i, row := range strings.Split(text, "\n") {
+		if strings.ContainsRune(row, 0) {
+			return "holds a NUL byte: the file must be plain text in UTF-8", i + 1
+		}
+		if strings.ContainsRune(row, '\r') {
+			return "holds a carriage return inside a line: lines must end with \\n or \\r\\n", i + 1
+		}
+		for _, c := range []byte(row) {
+			switch c {
+			case '(', '[', '{':
+				depth++
+			case ')', ']', '}':
+				depth = max(0, depth-1)
+			}
+			if depth > maxNesting {
+				return "is nested too deeply", i + 1
+			}
+		}
+		if len(row)-len(strings.TrimLeft(row, " \t-?")) > maxNesting {
+			return "is indented too deeply", i + 1
+		}
+	}
+	return "", 0
+}
+
+// baselineKey is a key of config.yaml that is not an option: it is accepted with the value
+// that it always has.
+const baselineKey = "test.baseline_file"
+
+// foreignKeys are keys that a .ralphrc for frankbria/ralph-claude-code may have
+// and that ralph does not use. The text says what the user must know; keys
+// without a text are only listed together.
+func foreignKeys() map[string]string {
+	keys := map[string]string{
+		"CLAUDE_SESSION_EXPIRY_HOURS": "write SESSION_EXPIRY_HOURS",
+		"FIX_PLAN_FILE":               "write PLAN_FILE, relative to the project",
+		"VERBOSE_PROGRESS":            "write RALPH_VERBOSE",
+		"DRY_RUN":                     "use the flag --dry-run",
+		"RALPH_DIR":                   "its files are always in .ralph",
+	}
+	for _, key := range []string{
+		"PROJECT_NAME", "PROJECT_TYPE", "TASK_SOURCES", "GITHUB_TASK_LABEL", "BEADS_FILTER", "AGENT_FILE",
+		"CLAUDE_OUTPUT_FORMAT", "CLAUDE_AUTO_UPDATE", "CLAUDE_MIN_VERSION", "CLAUDE_EFFORT", "RALPH_SHELL_INIT_FILE",
+		"ENABLE_BACKUP", "LIVE_OUTPUT", "LIVE_SHOW_TOOL_ARGS", "SLEEP_DURATION", "USE_TMUX",
+		"MAX_CONSECUTIVE_TEST_LOOPS", "MAX_CONSECUTIVE_DONE_SIGNALS", "TEST_PERCENTAGE_THRESHOLD",
+		"LOG_MAX_SIZE_MB", "LOG_MAX_FILES", "LOG_MAX_OUTPUT_FILES", "LOG_DIR", "DOCS_DIR",
+		"GITHUB_ISSUE", "COMMENT_PROGRESS", "COMMENT_INTERVAL", "AUTO_CLOSE", "CLOSE_SUMMARY", "CREATE_PR",
+		"LINK_ISSUE", "DRAFT_PR", "CREATE_FOLLOWUPS", "FOLLOWUP_LABEL", "ADD_COMPLETION_LABELS",
+		"SYNC_INCLUDE", "SYNC_EXCLUDE", "SYNC_MAX_FILE_SIZE", "SYNC_LARGE_FILE_ACTION",
+		"SANDBOX_DOCKER_IMAGE", "SANDBOX_DOCKER_MEMORY", "SANDBOX_DOCKER_CPUS", "SANDBOX_DOCKER_NETWORK",
+		"SANDBOX_E2B_TEMPLATE", "SANDBOX_E2B_SANDBOX_ID", "SANDBOX_E2B_TIMEOUT", "SANDBOX_E2B_KEEP_ALIVE",
+		"SANDBOX_E2B_MAX_COST", "SANDBOX_E2B_COST_ALERT", "SANDBOX_E2B_COST_PER_HOUR",
+	} {
+		keys[key] = ""
+	}
+	return keys
+}
+
+// unknown is the warning about a key that ralph does not know, or the error for one that was meant to protect
+// something: a typing mistake must not turn that off.
+func unknown(where, key, meant string) (Warning, error) {
+	if !protects(key, meant) {
+		return warnUnknown(where, key, meant), nil
+	}
+	return "", &UsageError{where, "unknown key " + quote(key) + didYouMean(meant) + "; correct or remove it to start"}
+}
+
+func warnUnknown(where, key, meant string) Warning {
+	return warn(where, "unknown key %s%s", quote(key), didYouMean(meant))
+}
+
+// protects reports whether a key stands among those of a protection, or is a misspelled option that decides about
+// programs, permissions, checks or reviews.
+func protects(key, meant string) bool {
+	groups := []string{checksKey, hooksKey, judgesKey, "permissions"}
+	for _, o := range Table() {
+		protects := slices.Contains([]string{"Checks", "Review", "Hooks", "Sandbox"}, o.Group)
+		if (protects || o.Trust) && (o.Key == meant || o.YAML == meant || slices.Contains(o.Aliases, meant)) {
+			return true
+		}
+		if protects {
+			group, _, _ := strings.Cut(o.YAML, ".")
+			groups = append(groups, group)
+		}
+	}
+	group, _, _ := strings.Cut(key, ".")
+	return slices.Contains(groups, group) || slices.Contains(groups, meant) || strings.HasPrefix(key, "SANDBOX_")
+}
+
+// suggestKey returns the name of .ralphrc that was probably meant, or "".
+func suggestKey(name string) string {
+	var names []string
+	for _, o := range Table() {
+		names = append(append(names, o.Key), o.Aliases...)
+	}
+	return option.Nearest(strings.ToUpper(name), names)
+}
+
+// suggestYAML also knows the names of .ralphrc, and the last part of a path.
+func suggestYAML(path string) string {
+	table := Table()
+	last := path[strings.LastIndexByte(path, '.')+1:]
+	if o, ok := index(table)[strings.ToUpper(last)]; ok {
+		return o.YAML
+	}
+	var paths []string
+	for _, o := range table {
+		if o.YAML[strings.LastIndexByte(o.YAML, '.')+1:] == last {
+			return o.YAML
+		}
+		group, _, _ := strings.Cut(o.YAML, ".")
+		paths = append(paths, group, o.YAML)
+	}
+	return option.Nearest(path, append(paths, agentsKey, checksKey, hooksKey, judgesKey))
+}
+
+func didYouMean(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; did you mean " + name + "?"
+}
+
+// quote makes a piece of input safe and short enough for a one-line message.
+func quote(text string) string {
+	const most = 60
+	runes := []rune(text)
+	if len(runes) > most {
+		return strconv.Quote(string(runes[:most])) + "..."
+	}
+	return strconv.Quote(text)
 }

@@ -2,15 +2,24 @@ package hub
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
+	"os/exec"
 	"strconv"
+	"strings"
+	"text/tabwriter"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
+	"ralph/runner/carrier"
 )
 
 type fleetOptions struct {
@@ -54,4 +63,229 @@ func fleetRun(ctx context.Context, o *fleetOptions) error {
 	return o.Serve(ctx, func(url string) {
 		fmt.Printf("%s\nits tokens, for runs and for workers, are in %s\n", url, fleet.Note(o.StateHome))
 	})
+}
+
+func newTurnCmd() *cobra.Command {
+	o := newWay()
+	cmd := &cobra.Command{
+		Use: "turn", Short: "Send one turn to a worker of the fleet", Args: cmdline.NoArgs, Hidden: true,
+		Long: "Send one turn to a worker of the fleet. A run starts it; " +
+			"both speak the protocol of ralph turn --away.",
+		Example: "  ralph-hub turn --fleet nats://build1:4222",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return turnRun(cmd.Context(), &o) },
+	}
+	o.Flags(cmd.Flags(), "fleet")
+	return cmd
+}
+
+func turnRun(ctx context.Context, o *config.Way) error {
+	a, err := reach(*o, "fleet", false)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stderr, "no worker of the fleet has answered yet")
+	refused := func(n int, why string) {
+		fmt.Fprintf(os.Stderr, "refused so far: %d; the last one: %s\n", n, why)
+	}
+	offer := fleet.Offer{Access: a, Fits: fits, Refused: refused}
+	return fleet.Turn(ctx, offer, os.Stdin, os.Stdout)
+}
+
+// fits says why a worker cannot work for the run that began with this line; nil: it can, or nobody knows.
+func fits(hello []byte, theirs string) error {
+	var line struct {
+		Hello struct {
+			Ralph string `json:"ralph"`
+		} `json:"hello"`
+	}
+	if err := json.Unmarshal(hello, &line); err != nil || theirs == "" || line.Hello.Ralph == "" {
+		return nil //nolint:nilerr // the worker reads the line, and says what is wrong with it
+	}
+	return carrier.Fits(line.Hello.Ralph, theirs)
+}
+
+type workerOptions struct {
+	config.Worker
+	ralph string
+}
+
+func newWorkerCmd() *cobra.Command {
+	o := &workerOptions{Worker: config.Worker{Way: newWay()}}
+	cmd := &cobra.Command{
+		Use: "worker", Short: "Take turns from a fleet", Args: cmdline.NoArgs,
+		Long: "Take turns from a fleet and carry them out on this machine, which needs ralph, git and the agents, " +
+			"logged in.",
+		Example: "  RALPH_FLEET_TOKEN=... ralph-hub worker --join nats://build1:4222 --slots 4\n" +
+			"  ralph-hub worker --join tls://a:4222,tls://b:4222 --creds worker.creds",
+		RunE: func(cmd *cobra.Command, _ []string) error { return workerRun(cmd.Context(), o) },
+	}
+	o.Flags(cmd.Flags())
+	ralphFlag(cmd, &o.ralph)
+	return cmd
+}
+
+func workerRun(ctx context.Context, o *workerOptions) error {
+	if err := o.Check(); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	a, err := reach(o.Way, "join", true)
+	if err != nil {
+		return err
+	}
+	ralph, err := findRalph(o.ralph)
+	if err != nil {
+		return err
+	}
+	ctx, stop := untilSignal(ctx)
+	defer stop()
+	host, _ := os.Hostname() // empty: nobody knows
+	return fleet.Worker(ctx, fleet.Work{Access: a, Slots: o.Slots, Host: host,
+		Ralph: versionOf(ctx, ralph), Args: []string{ralph, "turn", "--away"}, Env: os.Environ(),
+		Log: func(format string, args ...any) { fmt.Fprintf(os.Stderr, "ralph-hub: "+format+"\n", args...) }})
+}
+
+// versionOf is the version of a ralph; empty: unknown.
+func versionOf(ctx context.Context, program string) string {
+	out, err := exec.CommandContext(ctx, program, "--version").Output()
+	_, version, ok := strings.Cut(strings.TrimSpace(string(out)), "ralph ")
+	if err != nil || !ok {
+		return ""
+	}
+	return version
+}
+
+type workersOptions struct {
+	config.Way
+	watch, serve bool
+}
+
+func newWorkersCmd() *cobra.Command {
+	o := &workersOptions{Way: newWay()}
+	cmd := &cobra.Command{
+		Use: "workers", Short: "List the workers of a fleet", Args: cmdline.NoArgs,
+		Long: "List the workers of a fleet: their machines and slots, and for each how many offers and messages it has\n" +
+			"refused, and how many of its results were discarded because the run had given up on the worker.",
+		Example: "  ralph-hub workers\n  RALPH_FLEET_TOKEN=... ralph-hub workers --fleet nats://build1:4222",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return workersRun(cmd.Context(), o) },
+	}
+	o.Flags(cmd.Flags(), "fleet")
+	cmd.Flags().BoolVar(&o.watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
+	cmd.Flags().BoolVar(&o.serve, "serve", false,
+		"Also run the server on this machine, if there is none, until stdin ends.")
+	return cmd
+}
+
+func workersRun(ctx context.Context, o *workersOptions) error {
+	if err := o.Check("fleet"); err != nil {
+		return cmdline.UsageError("%v", err)
+	}
+	ctx, stop := context.WithCancel(ctx)
+	if o.watch || o.serve {
+		ctx, stop = untilEOF(ctx)
+	}
+	defer stop()
+	failed := make(chan error, 1)
+	if o.serve && o.URL == "" {
+		go func() { failed <- serveForRuns(ctx, stop) }()
+	} else {
+		failed <- nil
+	}
+	each := func(all []fleet.Here) { show(os.Stdout, all); stop() }
+	if o.watch {
+		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(all)) }
+	}
+	err := muster(ctx, o.Way, o.serve, each)
+	stop()
+	return errors.Join(<-failed, err)
+}
+
+const (
+	nextTry = 200 * time.Millisecond
+	tries   = 50
+)
+
+// muster calls the roll. A server that is about to start is waited for.
+func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here)) error {
+	for n := 1; ; n++ {
+		a, err := reach(w, "fleet", false)
+		if err == nil {
+			err = fleet.Muster(ctx, a, each)
+		}
+		if err == nil || !wait || w.URL != "" || n >= tries || ctx.Err() != nil {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(nextTry):
+		}
+	}
+}
+
+// serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
+// end with a run of its own.
+func serveForRuns(ctx context.Context, failed func()) error {
+	for ctx.Err() == nil {
+		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1}
+		err := server.Serve(ctx, func(string) {})
+		if err != nil && !errors.Is(err, fleet.ErrRuns) {
+			failed()
+			return err
+		}
+		select {
+		case <-ctx.Done():
+		case <-time.After(nextTry):
+		}
+	}
+	return nil
+}
+
+// show is a table for people.
+func show(to io.Writer, all []fleet.Here) {
+	if len(all) == 0 {
+		fmt.Fprintln(to, "no worker has answered")
+		return
+	}
+	t := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(t, "MACHINE\tRALPH\tBUSY\tREFUSED\tDISCARDED")
+	for _, h := range all {
+		fmt.Fprintf(t, "%q\t%q\t%d of %d\t%d\t%d\n", h.Host, h.Ralph, h.Busy, h.Slots, h.Refused, h.Discarded)
+	}
+	_ = t.Flush()
+}
+
+// report is the fleet in a few numbers, as ralph reads it.
+type report struct {
+	Workers int `json:"workers"`
+	Busy    int `json:"busy"`
+	Slots   int `json:"slots"`
+}
+
+// sum makes a report of who is here.
+func sum(all []fleet.Here) report {
+	r := report{Workers: len(all)}
+	for _, h := range all {
+		r.Busy += h.Busy
+		r.Slots += h.Slots
+	}
+	return r
+}
+
+// stateHome is the user's folder for state.
+func stateHome() string { return config.Loader{Env: os.Environ(), Home: os.Getenv("HOME")}.StateHome() }
+
+// newWay says how a verb reaches a fleet, as far as the environment knows.
+func newWay() config.Way { return config.Way{Creds: os.Getenv(fleet.CredsVar)} }
+
+// reach says how to reach the fleet that the flags name; url is the name of a flag. Without a URL, it is the server on
+// this machine.
+func reach(w config.Way, url string, worker bool) (a fleet.Access, err error) {
+	if err = w.Check(url); err == nil && w.URL == "" {
+		a, err = fleet.Local(stateHome(), worker)
+	} else if err == nil {
+		a = fleet.Access{URL: w.URL, Creds: w.Creds, Token: os.Getenv(fleet.TokenVar)}
+	}
+	if err != nil {
+		return a, cmdline.UsageError("%v", err)
+	}
+	return a, nil
 }

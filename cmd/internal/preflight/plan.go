@@ -1,18 +1,24 @@
 package preflight
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
+	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
 	"ralph/runner/pool"
+	"ralph/runner/prompt"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -122,4 +128,94 @@ func Problem(dir string, list task.List) string {
 		return ""
 	}
 	return fmt.Sprintf("the plan %s cannot be worked through: %s", view.Within(dir, list.Path), strings.Join(all[:min(len(all), 5)], "; "))
+}
+
+const (
+	planKey  = "PLAN_FILE"
+	planFlag = "--plan="
+)
+
+// KeepPlan makes the plan that was found a flag of the run: it is resumed with the same one, and what people do
+// meanwhile is about that one, also when the plans of other features are open.
+func KeepPlan(cfg *config.Config, dir, plan string) {
+	if rel, err := filepath.Rel(dir, plan); err == nil && plan != "" && cfg.PlanFile == "" {
+		cfg.Choose(planKey, filepath.ToSlash(rel), "found")
+	}
+}
+
+// FindRunPlan is FindPlan for verbs that are about a run: unless the user has just named another plan, it takes that of
+// the run that is alive or, if it was not finished, of the last one.
+func (p *Project) FindRunPlan() error {
+	source := p.Config.Source(planKey).Kind
+	if plan, run := unfinished(p.loader); plan != "" && source != config.SourceFlag && source != config.SourceEnvironment {
+		p.Config.Choose(planKey, plan, "run "+run)
+	}
+	return p.FindPlan()
+}
+
+// unfinished is the plan of the run that is alive, or was not finished; empty if there is none.
+func unfinished(loader config.Loader) (plan, run string) {
+	r := state.Open(filepath.Join(loader.Dir, state.DirName))
+	s, err := r.Status()
+	if _, alive := r.Owner(); err != nil || !alive && !s.Ending().Unfinished() {
+		return "", ""
+	}
+	known, err := loader.KeptRuns() // what is in the project, an agent can write
+	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == s.RunID })
+	if err != nil || i < 0 {
+		return "", ""
+	}
+	for _, word := range known[i].Flags {
+		if value, is := strings.CutPrefix(word, planFlag); is {
+			plan = value
+		}
+	}
+	path := plan
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(loader.Dir, path)
+	}
+	if _, gone := os.Stat(path); plan == "" || gone != nil {
+		return "", ""
+	}
+	return plan, s.RunID
+}
+
+// NoTasks says in one line why there is no work to do: the plan has no task that keeps a run
+// going, or it is gone; empty: it has one, or the project never had a plan.
+func (p *Project) NoTasks() string {
+	if p.Plan == "" {
+		return p.planGone()
+	}
+	if p.Tasks.Total() > 0 {
+		return ""
+	}
+	example := "" // other formats have tools of their own
+	switch base := strings.ToLower(filepath.Base(p.Plan)); {
+	case base == "prd.json":
+		example = `; a task is written like this: "userStories": [{"title": "what to do"}]`
+	case strings.HasSuffix(base, ".md"):
+		example = "; a task is written like this: - [ ] what to do"
+	}
+	what := "no task yet"
+	if len(p.Tasks.Tasks) > 0 {
+		what = "only optional tasks"
+	}
+	return view.Within(p.Dir, p.Plan) + " has " + what + example
+}
+
+const maxPrompt = 16 << 20 // bytes
+
+// planGone says how ralph knows that a project without a plan had one; empty: it had none.
+func (p *Project) planGone() string {
+	if text, err := prompt.Read(p.Dir, p.Prompt, maxPrompt); err == nil {
+		for _, name := range scaffold.PlanNames() {
+			if bytes.Contains(text, []byte(name)) {
+				return fmt.Sprintf("there is no plan, but %s names %s", view.Within(p.Dir, p.Prompt), name)
+			}
+		}
+	}
+	if last, err := cmdline.OpenState(p.Dir).Status(); err == nil && last.Task.Total > 0 {
+		return "there is no plan, but the last run had one with " + termtext.Count(last.Task.Total, "task")
+	}
+	return ""
 }

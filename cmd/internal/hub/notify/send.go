@@ -1,16 +1,25 @@
 package notify
 
 import (
+	"bytes"
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"html"
+	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
+	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
+	"unicode"
 
 	"github.com/nicholas-fedor/shoutrrr"
 	"github.com/nicholas-fedor/shoutrrr/pkg/services/chat/discord"
@@ -19,6 +28,7 @@ import (
 	"github.com/nicholas-fedor/shoutrrr/pkg/types"
 
 	"ralph/cmd/internal/config"
+	"ralph/logs/termtext"
 )
 
 const (
@@ -172,4 +182,99 @@ func Desktop(ctx context.Context, tty string, m Message) string {
 		return ""
 	}
 	return Bell
+}
+
+// open are words of addresses that are no secrets.
+func open() []string {
+	return []string{"yes", "no", "true", "false", "http", "https", "hook", "webhook", "telegram"}
+}
+
+// hidden returns the error on one line. It hides every address in it, and each word of this one (user, host, path,
+// values of parameters), however the part is escaped. A single character is no secret: a sentence may have it, too.
+func hidden(err error, to string) error {
+	u, parseErr := url.Parse(to)
+	if parseErr != nil {
+		return errors.New("it cannot be read")
+	}
+	key, _ := u.User.Password()
+	_, raw, _ := strings.Cut(to, "://")
+	raw, _, _ = strings.Cut(raw, "?")
+	parts := []string{raw, u.Path, u.User.Username(), key, u.EscapedFragment(), u.Fragment}
+	for pair := range strings.SplitSeq(u.RawQuery, "&") {
+		name, value, ok := strings.Cut(pair, "=")
+		if !ok {
+			value = name
+		}
+		plain, _ := url.QueryUnescape(value) // empty: it is not escaped
+		parts = append(parts, value, plain)
+	}
+	text := strings.ReplaceAll(err.Error(), to, "[address]")
+	text = regexp.MustCompile(`[A-Za-z][A-Za-z0-9+.-]*://[^\s"']+`).ReplaceAllString(text, "[address]")
+	words := strings.FieldsFunc(strings.Join(parts, " "), func(r rune) bool {
+		return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
+	slices.SortFunc(words, func(a, b string) int { return len(b) - len(a) })
+	for _, word := range words {
+		pattern := "(?i)" + word
+		switch {
+		case len(word) < 2 || slices.Contains(open(), strings.ToLower(word)):
+			continue
+		case len(word) < 4:
+			pattern = `(?i)\b` + word + `\b`
+		}
+		text = regexp.MustCompile(pattern).ReplaceAllString(text, "[...]")
+	}
+	return errors.New(termtext.Line(text))
+}
+
+// toTelegram sends a message to each chat of an address. The library would report a request that failed as sent.
+func toTelegram(ctx context.Context, c *telegram.Config, title, text string) error {
+	mode := c.ParseMode
+	if mode == telegram.ParseModes.None || mode == telegram.ParseModes.HTML {
+		mode, text = telegram.ParseModes.HTML, "<b>"+html.EscapeString(title)+"</b>\n"+html.EscapeString(text)
+	} else {
+		text = title + "\n" + text
+	}
+	for _, chat := range c.Chats {
+		id, thread, _ := strings.Cut(chat, ":")
+		m := telegram.SendMessagePayload{Text: text, ID: id, ParseMode: mode.String(), DisablePreview: !c.Preview,
+			DisableNotification: !c.Notification}
+		if n, err := strconv.Atoi(thread); err == nil {
+			m.MessageThreadID = &n
+		}
+		if err := postTelegram(ctx, c.Token, m); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func postTelegram(ctx context.Context, token string, m telegram.SendMessagePayload) error {
+	body, err := json.Marshal(m)
+	if err != nil {
+		return err
+	}
+	to := "https://api.telegram.org/bot" + token + "/sendMessage"
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, to, bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return errors.Unwrap(err) // without the address
+	}
+	defer res.Body.Close()
+	var got struct {
+		OK          bool
+		Description string
+	}
+	err = json.NewDecoder(io.LimitReader(res.Body, 1<<20)).Decode(&got)
+	switch {
+	case err != nil:
+		return fmt.Errorf("the service answered %s without JSON", res.Status)
+	case !got.OK:
+		return fmt.Errorf("the service answered %s: %s", res.Status, got.Description)
+	}
+	return nil
 }
