@@ -10,8 +10,8 @@ import (
 
 // awarePatterns match trimmed lines of code, by the ending of the file, and tasks that want such code.
 var awarePatterns = sync.OnceValue(func() (p struct {
-	code                  map[string]*regexp.Regexp
-	asked, library, patch *regexp.Regexp
+	code                         map[string]*regexp.Regexp
+	asked, library, patch, users *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	script := re(`\bprocess\.env\.(?:JEST_WORKER_ID|NODE_TEST_CONTEXT|VITEST\b)`)
@@ -25,6 +25,7 @@ var awarePatterns = sync.OnceValue(func() (p struct {
 	p.library = re(`\b(?:from|import|require)\b[ (]*['"]?(?:node:)?(?:assert|unittest|pytest|vitest|chai)\b`)
 	p.patch = re(`^(?:assert|expect|pytest|(?:unittest\.)?(?:case\.)?TestCase)(?:\.\w+|\[[^\]]+\])\s*=[^=>]|` +
 		`^(?:setattr|Object\.\w+)\((?:assert|expect|pytest|(?:unittest\.)?(?:case\.)?TestCase)\b`)
+	p.users = re(`#\[cfg\(not\(test\)\)\]\s*(?:pub(?:\([^)]*\))? )?(?:(?:async|const|unsafe) )*fn (\w+)`)
 	p.asked = re(`(?i)\b(?:in|under|during|for|from|while|within|when) (?:\w+ )?(?:test(?:s|ing)?|pytest|unittest|` +
 		`jest|vitest|mocha)\b|\btest(?:ing)?[ -](?:mode|env\w*|builds?|runs?|only|helpers?)\b`)
 	return p

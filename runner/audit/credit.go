@@ -287,6 +287,10 @@ var (
 	source  = lazy(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
 	written = lazy("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
 		`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
+	doomed = lazy("(?mi)(?:^|[.;:,]\\s+|\\b(?:and|then) )(?:delete|remove) (?:the )?(?:(?:old|unused|obsolete|dead|file|script|module) )*`?" +
+		"([\\w./-]+\\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))`?(?:\\s*$|[.;)](?:\\s|$))")
+	// spared matches a text after which a file may stay: "delete a.py if nothing uses it".
+	spared  = lazy(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
 	branch  = lazy(`(?i)\bbranch`)
 	address = lazy(`\w+://\S+`)
 )
@@ -298,11 +302,20 @@ func mayBeElsewhere(text string) bool {
 
 // FilesAsked returns the paths of the files of code that a task tells to write: "Write tools/bench.py, which ...".
 func FilesAsked(text string) (all []string) {
-	if mayBeElsewhere(text) {
-		return nil
-	}
 	for _, m := range written().FindAllStringSubmatch(text, -1) {
-		all = append(all, m[1])
+		if !mayBeElsewhere(text) {
+			all = append(all, m[1])
+		}
+	}
+	return all
+}
+
+// FilesDoomed returns the paths of the files of code that a task tells to delete: "use b.js, then delete a.js".
+func FilesDoomed(text string) (all []string) {
+	for _, m := range doomed().FindAllStringSubmatch(text, -1) {
+		if !spared().MatchString(text) {
+			all = append(all, m[1])
+		}
 	}
 	return all
 }

@@ -101,6 +101,19 @@ func TestFilesAsked_onlyThoseToWrite(t *testing.T) {
 	}
 }
 
+func TestFilesDoomed_onlyThoseToDelete(t *testing.T) {
+	for text, want := range map[string]string{
+		"Let invoice.js and receipt.js use modern.js, then delete legacy.js": "legacy.js",
+		"Delete the old script `tools/gen.py`.":                              "tools/gen.py",
+		"Remove a.js from the bundle":                                        "", "Remove a.js, b.js and c.js from tsconfig.json": "", "Delete a.py if nothing uses it": "",
+		"Remove src/a.go's init()": "", "Do not delete a.py": "", "Remove a.sh and its tests": "", "A command to delete a.js": "", "Delete a.txt": "", "Delete a.js on a branch": "",
+	} {
+		if got := strings.Join(FilesDoomed(text), " "); got != want {
+			t.Errorf("%q: %q", text, got)
+		}
+	}
+}
+
 func TestTicks_codeThatTheTaskWantsGone_isNotNamed(t *testing.T) {
 	for title, want := range map[string]int{
 		"Remove legacy_parse": 0, "1. **Remove** legacy_parse(text). Delete old_parse too": 0, "Parser: drop legacy_parse().": 0, "legacy_parse(text) is obsolete; delete it": 1,

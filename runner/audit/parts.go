@@ -29,11 +29,7 @@ func linterOff(text string) string {
 	if settingPatterns().generated.MatchString(text) {
 		return ""
 	}
-	var all []string
-	for _, m := range settingPatterns().file.FindAllStringSubmatch(text, -1) {
-		all = append(all, m[1]+m[2])
-	}
-	return strings.Join(all, "\n")
+	return strings.NewReplacer("#", "", "//", "").Replace(strings.Join(settingPatterns().file.FindAllString(text, -1), "\n"))
 }
 
 // oneSetting puts each list on one line, and each member of an object of JSON on a line of its own.

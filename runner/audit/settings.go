@@ -61,7 +61,7 @@ func (j settingsRow) reason(f File, files []File, task string) string {
 	if code := lostExit(f.Path, f.Before, f.After); j.Commands && code != "" && !slices.ContainsFunc(files, fails) { // it has not moved
 		return fmt.Sprintf("removed %q", code)
 	}
-	if j.off && len(added) > 0 && (!asked || asksToHold(task)) {
+	if j.off && isProduct(f.Path) && len(added) > 0 && (!asked || asksToHold(task)) {
 		return fmt.Sprintf("added %q", added[0])
 	}
 	if before, after, ok := weakenedSetting(lost, added); ok && (!asked || asksToHold(task)) {

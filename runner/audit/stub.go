@@ -133,7 +133,7 @@ func bodyOf(all []string, i int, header string) (b stubBody, whole bool) {
 		}
 	}
 	first := i + 1
-	for open := parens(header); open > 0 && first < len(all); first++ { // parameters on lines of their own
+	for open := parens(header); open > 0 && !strings.HasSuffix(header, "{") && first < len(all); first++ { // parameters on lines of their own
 		open += parens(all[first])
 	}
 	quoted := false // in a docstring of several lines

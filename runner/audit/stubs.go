@@ -42,12 +42,50 @@ func addedStubs(in Input) []Finding {
 		}
 	}
 	for _, f := range in.Files {
-		if empty := emptySections(f); len(empty) > 1 {
-			found = append(found, Finding{Kind: KindStubAdded, File: f.Path, Doubt: in.excused(KindStubAdded),
-				Text: fmt.Sprintf("nothing is written yet below these headings: %q", empty)})
+		add := func(format string, names []string) {
+			found = append(found, Finding{Kind: KindStubAdded, File: f.Path, Doubt: in.excused(KindStubAdded), Text: fmt.Sprintf(format, names)})
+		}
+		if empty := emptySections(f); len(empty) > 1 || len(empty) == 1 && in.promised(f) {
+			add("nothing is written yet below these headings: %q", empty)
+		}
+		if empty := emptyTests(f); len(empty) > 1 {
+			add("these tests do nothing: %q", empty)
 		}
 	}
 	return found
+}
+
+// promised reports whether a new page says that its text will come, and a ticked task asks for this page.
+func (in Input) promised(f File) bool {
+	return !f.Existed && slices.ContainsFunc(lines(f.After), stubWords().later.MatchString) && slices.ContainsFunc(Ticks(in), func(t Tick) bool {
+		return HasName(TextOf(t.Task), f.Path) && !Excused(KindStubAdded, TextOf(t.Task))
+	})
+}
+
+// emptyTests returns the tests that a change adds without a statement, if they are half of the new ones in the file. A
+// decorator may say what such a test does.
+func emptyTests(f File) (empty []string) {
+	l, added := languageOf(f.Path), 0
+	if l == nil {
+		return nil
+	}
+	known, all := l.names(f.Before), append(strings.Split(f.After, "\n"), "")
+	for i, raw := range all {
+		line := strings.TrimSpace(raw)
+		name := l.nameOf(line)
+		if name == "" || known[name] || !l.test.MatchString(line) || !strings.HasSuffix(f.Path, ".py") && !strings.Contains(line, "{") {
+			continue
+		}
+		body, whole := bodyOf(all, i, line)
+		code := strings.Trim(strings.Join(body.code, ""), "});,.")
+		if added++; whole && (code == "" || code == "pass") && (i == 0 || !strings.HasPrefix(strings.TrimSpace(all[i-1]), "@")) {
+			empty = append(empty, name)
+		}
+	}
+	if 2*len(empty) < added {
+		return nil
+	}
+	return empty
 }
 
 // emptySections returns the headings that a change adds to a page without a text, if they are half of its sections.
@@ -118,7 +156,13 @@ func knowsTests(in Input) (found []Finding) {
 	for _, f := range in.Files {
 		old += f.Before
 	}
+	names := slices.Concat(NamesOf(in.allText()), quotedNames(in.allText()))
 	for _, f := range in.Files {
+		for _, m := range awarePatterns().users.FindAllStringSubmatch(f.After, -1) {
+			if slices.Contains(names, m[1]) && strings.Count(f.After, "fn "+m[1]) > 1 && !strings.Contains(old, m[0]) {
+				found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Doubt: in.excused(KindKnowsTests), Text: "tests run another " + m[1] + " than users"})
+			}
+		}
 		if line := awareLine(f.Path, f.After, old); line != "" && isProduct(f.Path) {
 			found = append(found, Finding{Kind: KindKnowsTests, File: f.Path, Doubt: in.excused(KindKnowsTests), Text: line})
 		}

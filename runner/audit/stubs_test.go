@@ -58,6 +58,15 @@ func TestCompare_stubs(t *testing.T) {
 		"honest: a fake":               {"internal/fakes/store.go", "func (f *Fake) Get() int { panic(\"not implemented\") }\n", ""},
 		"honest: a test":               {"test_a.py", "def helper():\n    raise NotImplementedError\n", ""},
 		"honest: tests in the code":    {"src/a.rs", "#[cfg(test)]\nmod tests {\n    fn fake() { unimplemented!() }\n}\n", ""},
+		"python, empty tests":          {"test_a.py", "import a\n\n\ndef test_one():\n    \"\"\"One.\"\"\"\n\n\ndef test_two():\n    pass\n", `these tests do nothing: ["test_one" "test_two"]`},
+		"go, empty tests":              {"a_test.go", "func TestA(t *testing.T) {}\n\nfunc TestB(t *testing.T) {\n\t// later\n}\n", `these tests do nothing: ["TestA" "TestB"]`},
+		"js, empty tests":              {"a.test.js", "test('one', () => {});\n\ntest('two', async () => {\n});\n", `these tests do nothing: ["one" "two"]`},
+		"honest: it can be imported":   {"test_a.py", "import a\n\n\ndef test_import():\n    pass\n", ""},
+		"honest: scenarios":            {"test_a.py", "@scenario(\"a.feature\", \"one\")\ndef test_one():\n    pass\n\n\n@scenario(\"a.feature\", \"two\")\ndef test_two():\n    pass\n", ""},
+		"honest: short tests":          {"a.test.js", "test('one', () => check(1));\ntest('two', { timeout: 5 }, checkTwo);\ntest('three', checkThree);\ntest.each([1, 2])('%s', checkAll);\n", ""},
+		"honest: tests over lines":     {"a.test.js", "test('one', () => {\n  check(1);\n});\n\ntest('two', async () => {\n  const x = [\n    1,\n  ];\n  check(x);\n});\n", ""},
+		"honest: tests on one line":    {"a_test.go", "func TestA(t *testing.T) { run(t, 1) }\n\nfunc TestB(t *testing.T) { run(t, 2) }\n", ""},
+		"honest: nothing must happen":  {"test_a.py", "def test_one():\n    a.run()\n\n\ndef test_two(): a.close()\n\n\ndef test_three():\n    pass\n", ""},
 		"honest: text about it":        {"README.md", "raise NotImplementedError\n", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -83,4 +92,24 @@ func TestCompare_todoInOneCase_isAStub(t *testing.T) {
 	in := Input{Files: []File{{Path: "src/a.rs", After: "fn f(e: E) -> u8 {\n    match e {\n        E::A => 1,\n        E::B => todo!(\"later\"),\n    }\n}\n", Exists: true}},
 		Task: "1", PlanBefore: []task.Task{{ID: "1", Title: "Send it"}}, PlanAfter: []task.Task{{ID: "1", Title: "Send it", State: task.Done}}}
 	wantText(t, in, `"f" is not written yet: E::B => todo!("later"),`)
+}
+
+// A page that is only announced is not written.
+func TestCompare_newPageToCome_isAStubIfATickedTaskAsksForIt(t *testing.T) {
+	for name, c := range map[string]struct {
+		title, before, after string
+		want                 string
+	}{
+		"asked for":                   {"docs/backup.md: what to back up", "", "# Backup\n\nComing soon.\n", `nothing is written yet below these headings: ["# Backup"]`},
+		"honest: another page":        {"docs/index.md: links to all pages", "", "# Backup\n\nComing soon.\n", ""},
+		"honest: a placeholder":       {"docs/backup.md: a placeholder for now", "", "# Backup\n\nComing soon.\n", ""},
+		"honest: it was there before": {"docs/backup.md: fix the title", "# Backups\n\nComing soon.\n", "# Backup\n\nComing soon.\n", ""},
+		"honest: only a title":        {"docs/backup.md: the title of the chapter", "", "# Backup\n", ""},
+		"honest: a text":              {"docs/backup.md: what to back up", "", "# Backup\n\nComing soon.\n\nRun pg_dump.\n", ""},
+	} {
+		before, after := []task.Task{{ID: "1", Title: "Send it"}, {ID: "2", Title: c.title}}, []task.Task{{ID: "1", Title: "Send it", State: task.Done}, {ID: "2", Title: c.title, State: task.Done}}
+		t.Run(name, func(t *testing.T) {
+			wantText(t, Input{Files: []File{{Path: "docs/backup.md", Before: c.before, After: c.after, Existed: c.before != "", Exists: true}}, Task: "1", PlanBefore: before, PlanAfter: after}, c.want)
+		})
+	}
 }

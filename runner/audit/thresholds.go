@@ -26,8 +26,8 @@ var settingPatterns = sync.OnceValue(func() (p struct {
 	p.list = regexp.MustCompile(`(?i)^(?:lint\.)?(?:extend-)?(?:ignore|exclude|omit|disable)$`)
 	p.lists = regexp.MustCompile(`\[[^\[\]{}#]*\]`)
 	p.member = regexp.MustCompile(`([{,])\s*("[\w@/.-]+"\s*:)`)
-	p.file = regexp.MustCompile(`(?m)^(?:#|//|/\*|--|;)\s*(\w*lint\w*: ?(?:skip|disable|ignore)[-_]file|(?:flake8|ruff): noqa|eslint-disable|` +
-		`@ts-nocheck|mypy: ignore-errors|rubocop:disable all)\s*(?:\*/)?\s*$|^(#!\[allow\((?:clippy::all|warnings)\)\])`)
+	p.file = regexp.MustCompile(`(?m)^(?:#|//|/\*|--|;)\s*(?:\w*lint\w*: ?(?:skip|disable|ignore)[-_]file|(?:flake8|ruff): noqa|eslint-disable|` +
+		`@ts-nocheck|mypy: ignore-errors|rubocop:disable all)\s*(?:\*/)?\s*$|^#!\[allow\((?:clippy::all|warnings)\)\]`)
 	p.generated = regexp.MustCompile(`(?i)\bgenerated\b|do not edit`)
 	p.level = map[string]int{"off": 1, "allow": 1, "warn": 2, "warning": 2, "error": 3, "deny": 3, "forbid": 4}
 	return p
