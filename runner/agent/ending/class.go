@@ -71,7 +71,7 @@ func Classes() []Info {
 		{QuestionAsked, "the turn ended with a question to the user"},
 		{EmptyOutput, "the turn ended without any text or tool call"},
 		{NoFinalRecord, "the agent ended without a final record"},
-		{HangSilent, "the agent said nothing and called no tool until its time was up; perhaps its CLI waited for the provider, of which not every CLI says something"},
+		{HangSilent, "the agent said nothing and called no tool until its time was up; perhaps its CLI waited for the provider"},
 		{HangAfterResult, "the turn ended, but the agent did not exit and was stopped"},
 		{TimeoutWithWork, "the agent was at work when its time was up"},
 		{TimeoutIdle, "the agent was at work, then silent for too long"},
