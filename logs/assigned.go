@@ -3,6 +3,8 @@ package logs
 import (
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // maxEscapes is how many backslashes are before a quote in a JSON string in a JSON string in one more.
@@ -125,10 +127,10 @@ func (a assignment) isPassword() bool {
 }
 
 // reference matches code that only looks like a value: os.environ, config.token, r.password2.
-var reference = re(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
+var reference = lazy.Regexp(`^[A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+$`)
 
 // identifier matches the name of a secret in code: v4aCredentialProvider, api_v2_secret_proto.
-var identifier = re(`^[A-Za-z_]\w*(?:[a-z0-9](?:Key|Token|Secret|Password|Credential)|_(?:key|token|secret|password|credential)_)\w*$`)
+var identifier = lazy.Regexp(`^[A-Za-z_]\w*(?:[a-z0-9](?:Key|Token|Secret|Password|Credential)|_(?:key|token|secret|password|credential)_)\w*$`)
 
 // mayBeNamed is a fast first test: true if the name may be one of a secret.
 func mayBeNamed(name string) bool {

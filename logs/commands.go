@@ -3,6 +3,8 @@ package logs
 import (
 	"slices"
 	"strings"
+
+	"ralph/logs/lazy"
 )
 
 const (
@@ -87,7 +89,7 @@ func hasCommand(line, name string) bool {
 }
 
 // mount matches where docker build and docker service take a secret from: id=key1,src=key1.
-var mount = re(`^(?:id|type|env|source|src|target)=`)
+var mount = lazy.Regexp(`^(?:id|type|env|source|src|target)=`)
 
 var long = key(`.--[a-z][a-z0-9-]*(?: +|\\*["'], ?)`+argument, notArgument)
 

@@ -1,10 +1,10 @@
 package logs
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
-	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // hiddenBits bounds the entropy that a rule asks of a key that is only hidden.
@@ -34,7 +34,7 @@ func word(pattern string, ends bool, bits float64) finder {
 	if ends {
 		pattern += "(?:[^A-Za-z0-9_-]|$)"
 	}
-	compiled := re(pattern)
+	compiled := lazy.Regexp(pattern)
 	return func(text string, at int) (from, to int, ok bool) {
 		m := compiled().FindStringSubmatchIndex(text[at:min(len(text), at+maxSecret)])
 		if m == nil || entropy(text[at:at+m[3]]) < bits {
@@ -56,8 +56,8 @@ func noExample(find finder) finder {
 }
 
 var (
-	vendorName  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(vendorNames) })
-	vendorValue = re(`^(?:[A-Za-z0-9]{14,}|[A-Za-z0-9][\w=%.+/-]{31,})$`)
+	vendorName  = lazy.Regexp(vendorNames)
+	vendorValue = lazy.Regexp(`^(?:[A-Za-z0-9]{14,}|[A-Za-z0-9][\w=%.+/-]{31,})$`)
 )
 
 // isVendors reports whether a value looks like a key, and its name like that of a vendor.

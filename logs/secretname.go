@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // SecretNameGlobs returns patterns of the names, in upper case, with * for any text. A glob that starts with !
@@ -66,7 +68,7 @@ func MatchName(glob, name string) bool {
 	return name == part
 }
 
-var keyInAddress = re(`://(?:[^\s"'/?@:]*:[^\s"'/?@]+@|[^\s"'?]*\?(?:[^\s"']*[&;])?(?i:password)=[^\s"'&;])`)
+var keyInAddress = lazy.Regexp(`://(?:[^\s"'/?@:]*:[^\s"'/?@]+@|[^\s"'?]*\?(?:[^\s"']*[&;])?(?i:password)=[^\s"'&;])`)
 
 // KeyInAddress reports whether a text has an address with a password: before the host,
 // or as a parameter.

@@ -1,10 +1,11 @@
 package logs
 
 import (
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // shape is a kind of secret. Its rows decide both what logs and screens hide and what
@@ -190,7 +191,7 @@ func key(pattern string, harmless ...func(value string) bool) finder {
 
 // within is key for secrets of up to most bytes.
 func within(most int, pattern string, harmless ...func(value string) bool) finder {
-	compiled := re(`^(?:` + pattern + `)`)
+	compiled := lazy.Regexp(`^(?:` + pattern + `)`)
 	return func(text string, at int) (from, to int, ok bool) {
 		m := compiled().FindStringSubmatchIndex(text[at:min(len(text), at+most)])
 		if m == nil {
@@ -240,7 +241,7 @@ func (s shape) back(n int, pattern string) shape {
 
 // preceded requires a pattern in the n bytes before the key.
 func preceded(n int, pattern string, find finder) finder {
-	before := re(`^` + pattern + `$`)
+	before := lazy.Regexp(`^` + pattern + `$`)
 	return func(text string, at int) (from, to int, ok bool) {
 		if at < n || !before().MatchString(text[at-n:at]) {
 			return 0, 0, false
@@ -261,7 +262,7 @@ func notBase64(find finder) finder {
 	}
 }
 
-var azure = re(`[A-Za-z0-9_~.]{3}[0-9]$`)
+var azure = lazy.Regexp(`[A-Za-z0-9_~.]{3}[0-9]$`)
 
 // azureSecret finds a secret of 37 to 40 bytes with Q~ after the fourth, at the Q~.
 func azureSecret(text string, at int) (from, to int, ok bool) {
@@ -276,7 +277,7 @@ func azureSecret(text string, at int) (from, to int, ok bool) {
 	return from + shownOfKey, to, to-from >= shortest
 }
 
-var address = re(`^://[A-Za-z0-9._~%+-]*:([A-Za-z0-9._~%!$&+;=,-]+)@(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])`)
+var address = lazy.Regexp(`^://[A-Za-z0-9._~%+-]*:([A-Za-z0-9._~%!$&+;=,-]+)@(?:[A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])`)
 
 // inAddress is find for addresses with a user. Most have none.
 func inAddress(find finder) finder {
@@ -309,7 +310,7 @@ func element(text string, at int) (from, to int, ok bool) {
 	return from, at, from > 0 && text[from-1] == '>' && len(value) >= minPassword && !hasNoDigit(value) && !notArgument(value)
 }
 
-var appSetting = re(`^key=\\*["']([A-Za-z_.:-]+)\\*["']\s+value=\\*["']([^"'\\<>]{6,})`)
+var appSetting = lazy.Regexp(`^key=\\*["']([A-Za-z_.:-]+)\\*["']\s+value=\\*["']([^"'\\<>]{6,})`)
 
 // setting finds the value in <add key="NAME" value="...">.
 func setting(text string, at int) (from, to int, ok bool) {
@@ -345,11 +346,4 @@ func pgpass(text string, at int) (from, to int, ok bool) {
 	}
 	from, to, ok = passLine(text, at)
 	return from, to, ok && strings.ContainsFunc(text[from:to], isLetter)
-}
-
-// re compiles a pattern on first use. Inlined, the program would contain it once for each row.
-//
-//go:noinline
-func re(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -7,9 +7,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ralph/logs"
+	"ralph/logs/lazy"
 	"ralph/state/option"
 )
 
@@ -94,7 +94,7 @@ func (f EnvFilter) Steering() (all Steering) {
 // does not matter.
 func validEnvEntry(entry string) bool { return envEntryPattern().MatchString(entry) }
 
-var envEntryPattern = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^!?[A-Za-z0-9_*?]+$`) })
+var envEntryPattern = lazy.Regexp(`^!?[A-Za-z0-9_*?]+$`)
 
 // awsKeys returns the keys for Amazon Bedrock.
 func awsKeys() []string {

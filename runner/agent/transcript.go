@@ -3,11 +3,10 @@ package agent
 import (
 	"fmt"
 	"hash/fnv"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
 	"ralph/state"
@@ -206,18 +205,12 @@ func (w *StuckWatch) add(call state.Tool, answer state.ToolResult) {
 
 var (
 	// sleepRE matches a command that waits for at least a second.
-	sleepRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bsleep\s+[1-9]|\bwait\b|\bwatch\b|\btail\s+(-\S+\s+)*-\S*f|\bpoll|\bretry\b|` +
-			`--wait|\bgh (run|pr checks)\b`)
-	})
-	waiterRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)output|wait|poll|status|monitor|stdin|sleep|wakeup`)
-	})
-	timeRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|` +
-			`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
-			`\b\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
-	})
+	sleepRE = lazy.Regexp(`(?i)\bsleep\s+[1-9]|\bwait\b|\bwatch\b|\btail\s+(-\S+\s+)*-\S*f|\bpoll|\bretry\b|` +
+		`--wait|\bgh (run|pr checks)\b`)
+	waiterRE = lazy.Regexp(`(?i)output|wait|poll|status|monitor|stdin|sleep|wakeup`)
+	timeRE   = lazy.Regexp(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|` +
+		`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
+		`\b\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
 )
 
 // waits is true for a call that only waits for something else.

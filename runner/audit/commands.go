@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 var commandPatterns = sync.OnceValue(func() (p struct{ check, hide, always, idle, owner, judges, swallow *regexp.Regexp }) {
@@ -60,7 +62,7 @@ func hidesFailure(line string, lost []string, asked bool) bool {
 }
 
 // narrower match arguments with which a check runs fewer tests.
-var narrower = lazy(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
+var narrower = lazy.Regexp(`\s(?:-short|-skip[ =]\S+|-m (?:"not [^"]*"|'not [^']*')|--grep[ =]\S+|--skip[ =]\S+|` +
 	`--lib|--testPathIgnorePatterns[ =]\S+)`)
 
 // narrowed reports whether a line that runs a check replaces one that only lacks an argument to leave tests out.
@@ -70,10 +72,10 @@ func narrowed(line string, lost []string) bool {
 }
 
 // counts match the lines of a helper that count a failure.
-var counts = lazy(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
+var counts = lazy.Regexp(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
 
 // exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
-var exits = lazy(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
+var exits = lazy.Regexp(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
 	`set -[a-z]*e[a-z]*\b|false$)`)
 
 // lostExit returns how a shell script failed before; empty: it did not, or it still can.

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"unicode"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
@@ -185,7 +186,7 @@ var fillers = sync.OnceValue(func() map[string]bool {
 	return all
 })
 
-var token = lazy(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`)
+var token = lazy.Regexp(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`)
 
 // stems returns the words of a text that say something, each once: in lower case, without endings, and with names
 // of code taken apart.
@@ -277,22 +278,22 @@ func isProse(name string) bool {
 		!strings.HasPrefix(base, "requirements") && base != "cmakelists.txt"
 }
 
-var prose = lazy(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|descri|explain|page|guide|manual|handbook|runbook|` +
+var prose = lazy.Regexp(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|descri|explain|page|guide|manual|handbook|runbook|` +
 	`report|summar|notes?\b|texts?\b|tutorial|investigat|licen[cs]e|wording|typo|translat|mention)|\.(?:md|rst|adoc|txt)\b`)
 
 // AsksForProse reports whether a task may ask for documentation or another text for people.
 func AsksForProse(task string) bool { return prose().MatchString(task) }
 
 var (
-	source  = lazy(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
-	written = lazy("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
+	source  = lazy.Regexp(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
+	written = lazy.Regexp("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
 		`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
-	doomed = lazy("(?mi)(?:^|[.;:,]\\s+|\\b(?:and|then) )(?:delete|remove) (?:the )?(?:(?:old|unused|obsolete|dead|file|script|module) )*`?" +
+	doomed = lazy.Regexp("(?mi)(?:^|[.;:,]\\s+|\\b(?:and|then) )(?:delete|remove) (?:the )?(?:(?:old|unused|obsolete|dead|file|script|module) )*`?" +
 		"([\\w./-]+\\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))`?(?:\\s*$|[.;)](?:\\s|$))")
 	// spared matches a text after which a file may stay: "delete a.py if nothing uses it".
-	spared  = lazy(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
-	branch  = lazy(`(?i)\bbranch`)
-	address = lazy(`\w+://\S+`)
+	spared  = lazy.Regexp(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
+	branch  = lazy.Regexp(`(?i)\bbranch`)
+	address = lazy.Regexp(`\w+://\S+`)
 )
 
 // mayBeElsewhere reports whether a task wants files gone, moved or on a branch: those that it names may be nowhere.
@@ -335,7 +336,7 @@ func sources(text string) (all []string) {
 }
 
 // gone matches a sentence that begins with the wish to remove something: what it names may be nowhere.
-var gone = lazy(`(?i)^(?:[^:]*:)?[\W\d]*(?:remove|delete|drop|retire|prune|get rid of)\**\s`)
+var gone = lazy.Regexp(`(?i)^(?:[^:]*:)?[\W\d]*(?:remove|delete|drop|retire|prune|get rid of)\**\s`)
 
 func (in Input) named(t task.Task) []string {
 	text := TextOf(t)

@@ -144,10 +144,3 @@ var paths = sync.OnceValue(func() (p struct{ data, code, about, test, inText *re
 		`swift|ex|exs|clj|sh|bash|bats|zsh|lua|pl|sql|proto|graphql)$|(?:^|/)bin/[^/.]+$`)
 	return p
 })
-
-// lazy compiles a pattern on first use.
-//
-//go:noinline
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
-}

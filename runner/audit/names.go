@@ -5,10 +5,12 @@ package audit
 import (
 	"slices"
 	"strings"
+
+	"ralph/logs/lazy"
 )
 
 // pattern matches "total(", "to_json", "Cart.Merge", but not "file(s)".
-var pattern = lazy(`\b([a-zA-Z]\w{2,})\((?:[^s)]|s[^)]|\))|\b([a-zA-Z]\w*_\w+)|\b[A-Z]\w*\.([a-zA-Z]\w{2,})`)
+var pattern = lazy.Regexp(`\b([a-zA-Z]\w{2,})\((?:[^s)]|s[^)]|\))|\b([a-zA-Z]\w*_\w+)|\b[A-Z]\w*\.([a-zA-Z]\w{2,})`)
 
 // NamesOf returns the names of code in a text, sorted.
 func NamesOf(text string) []string {
@@ -40,15 +42,15 @@ func HasName(text, name string) bool {
 }
 
 var (
-	span   = lazy("`([^`\n]+)`")
-	quoted = lazy(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`)
-	asked  = lazy(`(?i)(\b(?:not|never|no longer|instead of|rather than|without|that|which|still|does|or)\s+(?:to )?|n't )?` +
+	span   = lazy.Regexp("`([^`\n]+)`")
+	quoted = lazy.Regexp(`"([^"\n]{8,})"|\x{201C}([^\x{201D}\n]{8,})\x{201D}`)
+	asked  = lazy.Regexp(`(?i)(\b(?:not|never|no longer|instead of|rather than|without|that|which|still|does|or)\s+(?:to )?|n't )?` +
 		"\\b(?:raise|throw|add|introduce|create|define|provide|implement|named|called) (?:(?:an?|the|new|own|custom) )*`" +
 		`([a-zA-Z_]\w{2,})(?:\([^\x60]*\))?` + "`")
 	// thrown is the name of an error or a type that code returns: "returns ErrClosed".
-	thrown = lazy(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
-	camel  = lazy(`\b(?:[A-Z][a-z0-9]+|[a-z]+)(?:[A-Z][a-z0-9]+)+\b`) // ErrClosed, maxRetries
-	word   = lazy(`[a-zA-Z]\w{2,}`)
+	thrown = lazy.Regexp(`\b(?:returns?|raises?|throws?) (?:(?:an?|the|new|own|custom) )*([A-Z][a-z0-9]+(?:[A-Z][a-z0-9]+)+)\b`)
+	camel  = lazy.Regexp(`\b(?:[A-Z][a-z0-9]+|[a-z]+)(?:[A-Z][a-z0-9]+)+\b`) // ErrClosed, maxRetries
+	word   = lazy.Regexp(`[a-zA-Z]\w{2,}`)
 )
 
 // quotedNames returns the words that stand between backticks in a text, sorted: commands, options, functions.
@@ -95,12 +97,12 @@ func phrasesOf(text string) []string {
 }
 
 // definition is a name that code defines, in many languages: not a local variable.
-var definition = lazy(`(?:\bfunc (?:\([^)]*\) )?|` +
+var definition = lazy.Regexp(`(?:\bfunc (?:\([^)]*\) )?|` +
 	`\b(?:def|class|function|fn|struct|enum|trait|interface|type|object|fun|module) |` +
 	`\bexports\.|(?m:^)(?:export )?(?:const|let|var) )(\w+)|(?m:^)[ \t]+(?:\w+ )*(\w+)\([^()]*\) *\{$`)
 
 // calls match calls of functions, not of methods.
-var calls = lazy(`(?m)(?:^|[^.\w])(\w+)\(`)
+var calls = lazy.Regexp(`(?m)(?:^|[^.\w])(\w+)\(`)
 
 func namesIn(found [][]string) map[string]bool {
 	all := map[string]bool{}

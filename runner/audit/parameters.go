@@ -6,6 +6,8 @@ import (
 	"strings"
 	"sync"
 	"unicode"
+
+	"ralph/logs/lazy"
 )
 
 // functionRE matches the start of a function, with its name and its parameters.
@@ -18,7 +20,7 @@ var functionRE = sync.OnceValue(func() *regexp.Regexp {
 })
 
 // innermostRE matches brackets without others in them.
-var innermostRE = lazy(`([\[({<])[^\[\](){}<>]*[\])}>]`)
+var innermostRE = lazy.Regexp(`([\[({<])[^\[\](){}<>]*[\])}>]`)
 
 // changedParameters returns the functions of a text that a call from before no longer fits, and whether they take
 // fewer parameters now. A new parameter with a default value fits, and so does another name.

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // stubPatterns find functions whose whole stubBody says that it is not written yet. They
@@ -103,7 +105,7 @@ func findStubs(text string, python bool, bases map[string]bool) []stub {
 	return found
 }
 
-var baseName = lazy(`(?i)base|abstract|interface|protocol|mixin|null|no-?op|dummy|silent|quiet|discard`)
+var baseName = lazy.Regexp(`(?i)base|abstract|interface|protocol|mixin|null|no-?op|dummy|silent|quiet|discard`)
 
 // stubBody are the statements and comments of a function.
 type stubBody struct{ code, comments []string }

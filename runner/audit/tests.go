@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 const (
@@ -90,7 +92,7 @@ func arrived(files []File) (n int) {
 	return n
 }
 
-var words = lazy(`[\pL_][\pL\pN_]{3,}`)
+var words = lazy.Regexp(`[\pL_][\pL\pN_]{3,}`)
 
 // goneWords returns the words that disappeared from code outside of tests, and the names
 // of deleted files.

@@ -5,6 +5,7 @@ import (
 	"regexp"
 	"slices"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 )
@@ -67,7 +68,7 @@ func (in Input) unfinished() string {
 }
 
 // removal matches a task that asks to remove something.
-var removal = lazy(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
+var removal = lazy.Regexp(`(?i)\b(delet|remov|drop|renam|prun|clean|clear|merg|squash|get rid|tidy|move)\w*\b`)
 
 // AsksForLoss reports whether a task asks to remove the branch or tag that is gone.
 func AsksForLoss(text string, l git.Lost) bool {
@@ -75,7 +76,7 @@ func AsksForLoss(text string, l git.Lost) bool {
 	return named && removal().MatchString(text) && namesRef(text, l.Name)
 }
 
-var gitCommands = lazy(`\bgit\b.*\b(?:(stash (?:drop|pop|clear))|(worktree (?:remove|prune))|branch|tag|update-ref|` +
+var gitCommands = lazy.Regexp(`\bgit\b.*\b(?:(stash (?:drop|pop|clear))|(worktree (?:remove|prune))|branch|tag|update-ref|` +
 	`push|fetch|reset|rebase|checkout|switch|remote)\b`)
 
 // Removes reports whether a shell command may have removed what is gone.
@@ -98,8 +99,8 @@ func namesRef(text, name string) bool {
 }
 
 var (
-	forRefs   = lazy(`(?i)\b(?:branch|tag|merg|rebas|cherry-?pick|squash)`)
-	newBranch = lazy(`(?i)\b(?:new|own|separate|feature|topic|other) branch\b`)
+	forRefs   = lazy.Regexp(`(?i)\b(?:branch|tag|merg|rebas|cherry-?pick|squash)`)
+	newBranch = lazy.Regexp(`(?i)\b(?:new|own|separate|feature|topic|other) branch\b`)
 )
 
 // asksForRef reports whether the work of a task may be on, or be, the branch or tag of this name.

@@ -7,10 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
 )
@@ -157,9 +156,7 @@ func (b *branch) Close(ctx context.Context) {
 }
 
 // ofRun matches the branches of runs, but not those that people made.
-var ofRun = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^refs/heads/ralph/\d{8}-\d{6}-[0-9a-f]{4}$`)
-})
+var ofRun = lazy.Regexp(`^refs/heads/ralph/\d{8}-\d{6}-[0-9a-f]{4}$`)
 
 // pick applies a commit on top of another one. conflict names the files with conflicts.
 func (b *branch) pick(ctx context.Context, onto, commit string) (picked string, conflict []string, err error) {

@@ -1,17 +1,15 @@
 package gate
 
 import (
-	"regexp"
 	"slices"
-	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // failing matches a line in which a script says that a test failed, and zero one that says that none did: "FAILED: 0".
 var (
-	failing = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^(?:FAIL(?:ED)?|not ok)[:\s].*[A-Za-z].*$`)
-	})
-	zero = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`^[A-Za-z ]+[:\s]*0\b`) })
+	failing = lazy.Regexp(`(?m)^(?:FAIL(?:ED)?|not ok)[:\s].*[A-Za-z].*$`)
+	zero    = lazy.Regexp(`^[A-Za-z ]+[:\s]*0\b`)
 )
 
 // failingLines returns the lines in which a script of an unknown format says that a test failed.

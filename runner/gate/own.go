@@ -5,9 +5,9 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"unicode"
 
+	"ralph/logs/lazy"
 	"ralph/runner/audit"
 )
 
@@ -40,9 +40,7 @@ func (o Own) has(test string) bool {
 		slices.ContainsFunc(o.Tests, func(t TestAt) bool { return slices.Contains(parts, t.Name) && t.in(where) })
 }
 
-var ofTest = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:(?:Test|Fuzz|Example)[A-Z_]|test_)\w*$|^\w*[a-z0-9](?:Tests?|Spec|_test)$`)
-})
+var ofTest = lazy.Regexp(`^(?:(?:Test|Fuzz|Example)[A-Z_]|test_)\w*$|^\w*[a-z0-9](?:Tests?|Spec|_test)$`)
 
 // hasGroup reports whether the text names a group of tests: a class, a test with subtests. The name has to be that of a
 // test, since that of code ("Cart") may be the group of every task about this code, and it has to stand alone:
@@ -55,7 +53,7 @@ func (o Own) hasGroup(name string) bool {
 	return named(longer.ReplaceAllString(o.Text, ""), name)
 }
 
-var ofGo = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\.(?:Test|Fuzz|Example)`) })
+var ofGo = lazy.Regexp(`\.(?:Test|Fuzz|Example)`)
 
 // partsOf splits the name of a test in a report: "tests/test_a.py" and "TestB", "test_c" of "tests/test_a.py::TestB::test_c[1]",
 // "example.com/p" and "TestA", "b" of "example.com/p.TestA/b". where is empty if the name does not say where the test is.

@@ -5,11 +5,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/runner/git/command"
 	"ralph/state/projectfs"
 )
@@ -171,9 +170,7 @@ func (s Snapshot) has(sig signature) bool {
 }
 
 // block matches a conflict as git leaves it in a file.
-var block = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?ms)^<<<<<<< [^\n]+\n(.*?)^(?:\|\|\|\|\|\|\| ?[^\n]*\n.*?^)?=======\r?\n(.*?)^>>>>>>> ([^\s-]\S*)[^\n]*$`)
-})
+var block = lazy.Regexp(`(?ms)^<<<<<<< [^\n]+\n(.*?)^(?:\|\|\|\|\|\|\| ?[^\n]*\n.*?^)?=======\r?\n(.*?)^>>>>>>> ([^\s-]\S*)[^\n]*$`)
 
 // Conflicts returns the files in which a change left the markers of a conflict. A file can also be about such markers.
 // So one of the sides has to be what the file said before, or what it says in the commit that the last marker names. A

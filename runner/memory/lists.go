@@ -3,12 +3,11 @@ package memory
 import (
 	"cmp"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"ralph/logs/lazy"
 	"ralph/runner/roles"
 	"ralph/state/projectfs"
 )
@@ -81,7 +80,7 @@ func pattern(line string) string {
 	return learned().ReplaceAllString(text, "")
 }
 
-var learned = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(` \(\d{4}-\d\d-\d\d, .*\)$`) })
+var learned = lazy.Regexp(` \(\d{4}-\d\d-\d\d, .*\)$`)
 
 // others returns the patterns in the project's own lists that are none of the lessons.
 func others(project string, lessons []Lesson) (texts []string) {

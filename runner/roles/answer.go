@@ -6,12 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/state"
 )
@@ -112,7 +111,7 @@ func (r Reviewer) Without(reason string) state.Verdict {
 }
 
 // comma matches one before the end of an object or a list, which JSON does not allow and people write.
-var comma = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`,(\s*[}\]])`) })
+var comma = lazy.Regexp(`,(\s*[}\]])`)
 
 // decode reads the object at the start of a text, and returns what follows it.
 func (a *answer) decode(text string) (rest string, err error) {
@@ -163,14 +162,12 @@ func answerIn(final, nonce string) (answer, error) {
 }
 
 // closing matches what people say after a verdict without taking it back. Anything else may do so, in any language.
-var closing = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^([\s.!,*_~\x60"'\]})-]` +
-		`|(this is|that is|that['’]s) my (final )?(verdict|answer|review|judge?ment|assessment)\b` +
-		`|(this|that) (concludes|completes) (my|the) (review|assessment)\b` +
-		`|(all )?done\b|(the )?review is (complete|done|finished)\b|end of (my |the )?(review|answer)\b|i hope (this|that|it) helps\b` +
-		`|thank(s| you)( very much| for your (time|patience|work))?\b` +
-		`|(please )?let me know if you (have|need|want) (anything else|(any |more |further )*(details?|questions?|information))\b)*$`)
-})
+var closing = lazy.Regexp(`(?i)^([\s.!,*_~\x60"'\]})-]` +
+	`|(this is|that is|that['’]s) my (final )?(verdict|answer|review|judge?ment|assessment)\b` +
+	`|(this|that) (concludes|completes) (my|the) (review|assessment)\b` +
+	`|(all )?done\b|(the )?review is (complete|done|finished)\b|end of (my |the )?(review|answer)\b|i hope (this|that|it) helps\b` +
+	`|thank(s| you)( very much| for your (time|patience|work))?\b` +
+	`|(please )?let me know if you (have|need|want) (anything else|(any |more |further )*(details?|questions?|information))\b)*$`)
 
 // final refuses text after the object that may take the verdict back. A closing sentence does not. repeated is true if
 // the answer stands once more below.

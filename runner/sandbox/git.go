@@ -6,11 +6,10 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/ptyexec"
 	"ralph/ptyexec/cover"
 	"ralph/runner/sandbox/gitkeep"
@@ -138,10 +137,8 @@ func (v *view) seeGit(env []string) {
 }
 
 // gitFiles matches settings that name a file or folder which git reads.
-var gitFiles = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?im)^[ \t]*(?:excludesfile|attributesfile|hookspath|template|templatedir|ignorerevsfile|mailmap\.file)` +
-		`[ \t]*=[ \t]*"?(~/[^"\n]+|/[^"\n]+)"?[ \t]*$`)
-})
+var gitFiles = lazy.Regexp(`(?im)^[ \t]*(?:excludesfile|attributesfile|hookspath|template|templatedir|ignorerevsfile|mailmap\.file)` +
+	`[ \t]*=[ \t]*"?(~/[^"\n]+|/[^"\n]+)"?[ \t]*$`)
 
 // withoutCredentials returns the user's settings as git reads them in a folder, with those of included files, and
 // without those that may have a credential.

@@ -4,12 +4,11 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"ralph/logs"
+	"ralph/logs/lazy"
 	"ralph/ptyexec"
 )
 
@@ -260,12 +259,8 @@ func hasSecret(text string) bool {
 	return secretWord().MatchString(text) || logs.Redact(text) != text
 }
 
-var secretWord = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)passw|passphrase|smtppass|token|secret|credential|_auth|authoriz|extraheader|cookie|` +
-		`api_?-?key|access_?-?key|private_?-?key|sslkey|[a-z]://[^/\s"']*@`)
-})
+var secretWord = lazy.Regexp(`(?i)passw|passphrase|smtppass|token|secret|credential|_auth|authoriz|extraheader|cookie|` +
+	`api_?-?key|access_?-?key|private_?-?key|sslkey|[a-z]://[^/\s"']*@`)
 
 // plainSettings matches a text of which each line is empty, a comment, a section, or a setting.
-var plainSettings = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:[ \t]*(?:(?:[#;!]|//).*|\[[^\]\n]*\]|["\w@/.:-]+[ \t]*[=:][^\n]*|-[ \t][^\n]*)?[ \t]*\r?(?:\n|$))*$`)
-})
+var plainSettings = lazy.Regexp(`^(?:[ \t]*(?:(?:[#;!]|//).*|\[[^\]\n]*\]|["\w@/.:-]+[ \t]*[=:][^\n]*|-[ \t][^\n]*)?[ \t]*\r?(?:\n|$))*$`)

@@ -1,11 +1,10 @@
 package turn
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
@@ -72,11 +71,9 @@ func worthAsking(text string) bool {
 }
 
 // permission matches a question that only asks whether to continue.
-var permission = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|` +
-		`we|me)( to)?( now)? (go on|go ahead|continue|proceed|carry on|keep going|move on|start|` +
-		`begin)\b[^?]{0,80}\?\W*$`)
-})
+var permission = lazy.Regexp(`(?i)\b(shall|should|may|can|could|do you want|would you like|want) (i|` +
+	`we|me)( to)?( now)? (go on|go ahead|continue|proceed|carry on|keep going|move on|start|` +
+	`begin)\b[^?]{0,80}\?\W*$`)
 
 // onlyPermission is true if an agent only asks whether it may continue. The plan has answered that, and a
 // run must not wait for a person who is asleep.
@@ -139,8 +136,8 @@ func ClaimsDone(final string, t task.Task) bool {
 }
 
 var (
-	zeros      = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\b0+(\d)`) })
-	separators = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`[^\p{L}\p{N}.]+`) })
+	zeros      = lazy.Regexp(`\b0+(\d)`)
+	separators = lazy.Regexp(`[^\p{L}\p{N}.]+`)
 )
 
 // saidPlain removes what people and agents spell differently: "US-001" and

@@ -8,12 +8,11 @@ import (
 	"fmt"
 	"html"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/state"
 	"ralph/state/view"
 )
@@ -51,7 +50,7 @@ func (p *page) some(frame, text string) {
 	}
 }
 
-var backticks = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile("`([^`\n]+)`") })
+var backticks = lazy.Regexp("`([^`\n]+)`")
 
 // WithCode returns a text as HTML for an element, with what is between backticks as code.
 func WithCode(text string) string {

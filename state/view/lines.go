@@ -3,12 +3,11 @@ package view
 import (
 	"fmt"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/state"
 )
@@ -103,9 +102,7 @@ func ofSubAgent(e state.Event) bool {
 	return false
 }
 
-var statusBlock = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?s)---RALPH_STATUS---.*?---END_RALPH_STATUS---`)
-})
+var statusBlock = lazy.Regexp(`(?s)---RALPH_STATUS---.*?---END_RALPH_STATUS---`)
 
 // statusLine says in one line what a person wants to know of a status block.
 func statusLine(block string) string {
@@ -351,9 +348,7 @@ func mark(k state.Kind, l Line, number int) string {
 }
 
 // slotPath begins a path in a worktree of a run's turns (runner/slots).
-var slotPath = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`/[^\s"'` + "`" + `]*?/slots/[^/\s]+-[0-9a-f]{8}/\d+/[^/;\n]+/`)
-})
+var slotPath = lazy.Regexp(`/[^\s"'` + "`" + `]*?/slots/[^/\s]+-[0-9a-f]{8}/\d+/[^/;\n]+/`)
 
 // Within makes the paths in text relative to dir, the project; also those in worktrees of turns side by side.
 func Within(dir, text string) string {

@@ -10,6 +10,8 @@ import (
 	"sync"
 	"syscall"
 	"time"
+
+	"ralph/logs/lazy"
 )
 
 // Reader reads the error texts of one CLI.
@@ -216,11 +218,9 @@ func LooksLikeError(line string) bool {
 
 var (
 	// retryRE matches a line with which a CLI announces that it tries again.
-	retryRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(re-?connecting|re-?trying|` +
-			`(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
-	})
-	unauthorizedRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)\b401\b|\bunauthorized\b`) })
+	retryRE = lazy.Regexp(`(?i)^\W*(re-?connecting|re-?trying|` +
+		`(attempt|request) \d.{0,60}\b(re-?trying|retry in))\b`)
+	unauthorizedRE = lazy.Regexp(`(?i)\b401\b|\bunauthorized\b`)
 	// delayRE matches how long the CLI waits before it tries again.
 	delayRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `\d[\d.]* ?(?:ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?|h|hrs?|hours?|d|days?)`
@@ -392,13 +392,11 @@ func compile(ps []Pattern) []compiled {
 var (
 	causes   = sync.OnceValue(func() []compiled { return compile(causePatterns[:]) })
 	generals = sync.OnceValue(func() []compiled { return compile(generalPatterns[:]) })
-	helpRE   = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + helpText) })
-	besideRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + beside) })
-	tipRE    = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(tips?|hint|note|info|did you know|you (can|may))\b`)
-	})
-	loginRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + login) })
-	statusRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?im)` + httpStatus) })
+	helpRE   = lazy.Regexp(`(?im)` + helpText)
+	besideRE = lazy.Regexp(`(?im)` + beside)
+	tipRE    = lazy.Regexp(`(?i)^\W*(tips?|hint|note|info|did you know|you (can|may))\b`)
+	loginRE  = lazy.Regexp(`(?im)` + login)
+	statusRE = lazy.Regexp(`(?im)` + httpStatus)
 )
 
 func match(ps []compiled, text string) (Class, bool) {

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // Limits of Failures.
@@ -91,20 +93,14 @@ func looks(call Failure) bool {
 
 var (
 	// failureRE matches the lines of a tool's output that say what failed.
-	failureRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)fail|error|exception|panic|fatal|expected|undefined|undeclared|cannot|can't|` +
-			`could not|unable to|not (found|permitted|defined|exist)|no such|does not|denied|refused|missing|` +
-			`invalid|unexpected|unresolved|unknown|timed? ?out|✗|✘|✕|×|❌`)
-	})
+	failureRE = lazy.Regexp(`(?i)fail|error|exception|panic|fatal|expected|undefined|undeclared|cannot|can't|` +
+		`could not|unable to|not (found|permitted|defined|exist)|no such|does not|denied|refused|missing|` +
+		`invalid|unexpected|unresolved|unknown|timed? ?out|✗|✘|✕|×|❌`)
 	// folderRE matches the folders before a file: they differ between workspaces, while
 	// its name says which file it is.
-	folderRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(~|\.{1,2}|[\w.@+-]+)?(/[\w.@+-]+)*/([\w.@+-]+)`)
-	})
-	exitRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^\W*(command )?(failed|exited|exit|error)?[ :,]*(with )?(exit )?(code|` +
-			`status)? ?[:=]? ?\d+\W*$`)
-	})
+	folderRE = lazy.Regexp(`(~|\.{1,2}|[\w.@+-]+)?(/[\w.@+-]+)*/([\w.@+-]+)`)
+	exitRE   = lazy.Regexp(`(?i)^\W*(command )?(failed|exited|exit|error)?[ :,]*(with )?(exit )?(code|` +
+		`status)? ?[:=]? ?\d+\W*$`)
 )
 
 // essence is what a failed result says, without what differs from time to time: its first
@@ -177,7 +173,7 @@ func Normalize(errText string) string {
 	return s
 }
 
-var epoch = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`\|\d{10,13}\b`) })
+var epoch = lazy.Regexp(`\|\d{10,13}\b`)
 
 // Shown is an error text for people: without a time in seconds since 1970, which stands
 // beside it as a time of day.

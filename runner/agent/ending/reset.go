@@ -9,22 +9,18 @@ import (
 	"sync"
 	"time"
 	_ "time/tzdata" // the zones, for machines without them
+
+	"ralph/logs/lazy"
 )
 
 var (
-	epochRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
-	})
+	epochRE = lazy.Regexp(`(?i)(?:\||\breset\w*"?(?: at)?:? ?|\buntil )(1\d{9}|[23]\d{9}|1\d{12})\b`)
 	// logRE matches the time at the start of a log line.
-	logRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?m)^\W*20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|` +
-			`[+-]\d\d:?\d\d)?\b`)
-	})
+	logRE = lazy.Regexp(`(?m)^\W*20\d\d[-/]\d\d[-/]\d\d[T ]\d\d:\d\d(?::\d\d(?:[.,]\d+)?)?(?:Z|` +
+		`[+-]\d\d:?\d\d)?\b`)
 	// stampRE matches a date with a time of day: the names of models end with a date.
-	stampRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(20\d\d-\d\d-\d\d)(?:T|` +
-			`,? | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
-	})
+	stampRE = lazy.Regexp(`(?i)\b(20\d\d-\d\d-\d\d)(?:T|` +
+		`,? | at )(\d\d:\d\d)(:\d\d(?:\.\d+)?)?(?:(Z|[+-]\d\d:?\d\d)\b)?`)
 	spanRE = sync.OnceValue(func() *regexp.Regexp {
 		const part = `(?:\d+(?:\.\d+)?\s*|` + wordsRE + ` )(?:weeks?|w|days?|d|hours?|hrs?|hr|h|minutes?|mins?|` +
 			`min|m|seconds?|secs?|sec|s|milliseconds?|ms)`
@@ -32,38 +28,24 @@ var (
 			`reset[\w-]*["']?\s*[:=])["': ]+(?:about |approximately |another |` +
 			`~ ?)?(\d+:\d\d:\d\d|` + part + `(?:,?(?: and)?\s*` + part + `)*)\b( per\b)?`)
 	})
-	partRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(\d+(?:\.\d+)?\s*|\b` + wordsRE + `\s+)([a-z]+)`)
-	})
+	partRE = lazy.Regexp(`(?i)(\d+(?:\.\d+)?\s*|\b` + wordsRE + `\s+)([a-z]+)`)
 	// secondsRE matches a header or a member of a JSON body that is a number of seconds.
-	secondsRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:retry[-_]after([-_]ms)?|resets?_in_seconds|` +
-			`retry_after_seconds)["']?\s*[:=]\s*["']?(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
-	})
+	secondsRE = lazy.Regexp(`(?i)\b(?:retry[-_]after([-_]ms)?|resets?_in_seconds|` +
+		`retry_after_seconds)["']?\s*[:=]\s*["']?(\d{1,8}(?:\.\d+)?)(?:[^\d.\w]|\.?$)`)
 )
 
 var (
 	// resetRE matches the words that a time of a reset stands with.
-	resetRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|unlock|come back|` +
-			`\bback (?:at|on)\b|available (?:again|from|at|on)\b|next (?:window|period|cycle)|try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
-	})
+	resetRE = lazy.Regexp(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|unlock|come back|` +
+		`\bback (?:at|on)\b|available (?:again|from|at|on)\b|next (?:window|period|cycle)|try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
 	// hoursRE matches the length of a window in hours.
-	hoursRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(?:limit|quota)s? (?:has been |is )?(?:reached|exceeded|exhausted) for (?:the |your )?(?:last |past )?(\d+)[ -]?hours?\b|` +
-			`\b(\d+)[ -]?h(?:our|r)?s? (?:\w+ )?(?:limit|window|quota)|(\d+) ?小时.{0,12}(?:上限|限额|额度|配额|限制|窗口)`)
-	})
+	hoursRE = lazy.Regexp(`(?i)(?:limit|quota)s? (?:has been |is )?(?:reached|exceeded|exhausted) for (?:the |your )?(?:last |past )?(\d+)[ -]?hours?\b|` +
+		`\b(\d+)[ -]?h(?:our|r)?s? (?:\w+ )?(?:limit|window|quota)|(\d+) ?小时.{0,12}(?:上限|限额|额度|配额|限制|窗口)`)
 	// chineseRE matches the texts of Chinese providers. 1308 and 1310 are codes of Zhipu (GLM) for a limit, and so is
 	// that sentence in English.
-	chineseRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\p{Han}|"code":\s*"?13(?:08|10)\b|Your limit will reset at 20\d\d-\d\d-\d\d \d`)
-	})
-	chineseSpanRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`((?:\d+ ?(?:天|个?小时|分钟?|秒钟?) ?)+)(?:之?后|以后)`)
-	})
-	chineseDateRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?:(20\d\d) ?年 ?)?(\d{1,2}) ?月 ?(\d{1,2}) ?日 ?`)
-	})
+	chineseRE     = lazy.Regexp(`\p{Han}|"code":\s*"?13(?:08|10)\b|Your limit will reset at 20\d\d-\d\d-\d\d \d`)
+	chineseSpanRE = lazy.Regexp(`((?:\d+ ?(?:天|个?小时|分钟?|秒钟?) ?)+)(?:之?后|以后)`)
+	chineseDateRE = lazy.Regexp(`(?:(20\d\d) ?年 ?)?(\d{1,2}) ?月 ?(\d{1,2}) ?日 ?`)
 )
 
 // inEnglish rewrites the spans and dates of a Chinese text.
@@ -256,23 +238,17 @@ const (
 )
 
 var (
-	clockRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)` + dateRE + hourRE + zoneRE) })
+	clockRE = lazy.Regexp(`(?i)` + dateRE + hourRE + zoneRE)
 	// dayRE matches a date without a clock time. Only the words in front show that a
 	// limit ends on it.
-	dayRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)\b(?:(?:resets?|until|access|again)(?: on| at)?|` +
-			`(?:renews?|available|back) on)(?: the| next)? ` + dateRE + zoneRE)
-	})
+	dayRE = lazy.Regexp(`(?i)\b(?:(?:resets?|until|access|again)(?: on| at)?|` +
+		`(?:renews?|available|back) on)(?: the| next)? ` + dateRE + zoneRE)
 	// lateRE matches a date behind its clock time.
-	lateRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)^,?(?: on)?(?: the| next)? ` + dateRE + zoneRE)
-	})
+	lateRE = lazy.Regexp(`(?i)^,?(?: on)?(?: the| next)? ` + dateRE + zoneRE)
 	// numericRE matches a date in numbers, and the clock time behind it.
-	numericRE = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`(?i)(^|[^\w./-])(\d{1,4})([/.-])(\d{1,2})([/.-])(\d{1,4})\b(,? (?:at )?[\d:]+ ?[ap]\.?m\b)?`)
-	})
-	halfRE  = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^ ?[ap]\.?m\b`) })
-	afterRE = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?i)^` + zoneRE) })
+	numericRE = lazy.Regexp(`(?i)(^|[^\w./-])(\d{1,4})([/.-])(\d{1,2})([/.-])(\d{1,4})\b(,? (?:at )?[\d:]+ ?[ap]\.?m\b)?`)
+	halfRE    = lazy.Regexp(`(?i)^ ?[ap]\.?m\b`)
+	afterRE   = lazy.Regexp(`(?i)^` + zoneRE)
 )
 
 // zones has the zones of abbreviations and names in limit texts that follow the

@@ -8,14 +8,13 @@
 package statusblock
 
 import (
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/tidwall/gjson"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 )
 
@@ -109,14 +108,10 @@ func SaysDone(final string) bool {
 }
 
 var (
-	allDone = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(all|every|everything|the project|project)\b.{0,40}\b(done|complete|completed|finished|ready)\b` +
-			`|\bnothing ((is )?left to do|(is )?more to do|remains( to be done)?\W*$)`)
-	})
-	unlessDone = sync.OnceValue(func() *regexp.Regexp {
-		return regexp.MustCompile(`\b(no|not|none|never|cannot|\w+n['’]t|unable|fail\w*|blocked|yet|still|so far|could|will|would|should|must` +
-			`|until|unless|except|but|once|when|if|before|after|almost|nearly)\b`)
-	})
+	allDone = lazy.Regexp(`\b(all|every|everything|the project|project)\b.{0,40}\b(done|complete|completed|finished|ready)\b` +
+		`|\bnothing ((is )?left to do|(is )?more to do|remains( to be done)?\W*$)`)
+	unlessDone = lazy.Regexp(`\b(no|not|none|never|cannot|\w+n['’]t|unable|fail\w*|blocked|yet|still|so far|could|will|would|should|must` +
+		`|until|unless|except|but|once|when|if|before|after|almost|nearly)\b`)
 )
 
 // fence returns the mark of a code fence that the line opens, such as "```"; "" if it

@@ -1,11 +1,10 @@
 package report
 
 import (
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 )
 
@@ -78,12 +77,10 @@ func saysNothing(line string) bool {
 }
 
 // howMany matches the line in which a test runner, also one whose format ralph does not know, says how many tests ran.
-var howMany = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`(?i)^\W*(?:` +
-		`(?:ok \| |ok \()?(?P<n>\d+) (?:passing|passed|pass|specs?|examples?|runs|scenarios?|tests?)\b` + // mocha, bun, deno, rspec, minitest, phpunit
-		`|(?:INFO\] )?(?:tests run|total tests|executed):? +(?P<n>\d+)\b` + // maven, dotnet, swift
-		`|no tests? (?:files? )?(?:were )?(?:found|executed|ran|to run|is available)|> Task \S* NO-SOURCE)`) // vitest, ctest, gradle
-})
+var howMany = lazy.Regexp(`(?i)^\W*(?:` +
+	`(?:ok \| |ok \()?(?P<n>\d+) (?:passing|passed|pass|specs?|examples?|runs|scenarios?|tests?)\b` + // mocha, bun, deno, rspec, minitest, phpunit
+	`|(?:INFO\] )?(?:tests run|total tests|executed):? +(?P<n>\d+)\b` + // maven, dotnet, swift
+	`|no tests? (?:files? )?(?:were )?(?:found|executed|ran|to run|is available)|> Task \S* NO-SOURCE)`) // vitest, ctest, gradle
 
 // strip removes colors and other escape sequences.
 func strip(s string) string {

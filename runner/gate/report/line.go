@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"ralph/logs/lazy"
 )
 
 // telling has expressions for the line of a message that says what was expected, the best first: pytest, the YAML of TAP,
@@ -19,9 +21,9 @@ var telling = sync.OnceValue(func() (all []*regexp.Regexp) {
 
 var (
 	// place matches a line that says only where a test failed.
-	place = lazy(`^(?:Traceback \(most recent|thread '.*panicked at|duration_ms:|location:|type:|failureType:|Error Trace:|\S+:\d+:$)`)
+	place = lazy.Regexp(`^(?:Traceback \(most recent|thread '.*panicked at|duration_ms:|location:|type:|failureType:|Error Trace:|\S+:\d+:$)`)
 	// compared matches a line that belongs to the one before it.
-	compared = lazy(`(?i)^(?:left|right|expected|actual|received|want|got)\b.*?[:=]|[!=]==?`)
+	compared = lazy.Regexp(`(?i)^(?:left|right|expected|actual|received|want|got)\b.*?[:=]|[!=]==?`)
 )
 
 // MessageLine returns the line of a test's message that says what was expected, with the values that follow it; else the
@@ -74,11 +76,4 @@ func ErrorLine(output string) string {
 		}
 	}
 	return last
-}
-
-// lazy compiles a pattern on first use.
-//
-//go:noinline
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

@@ -3,6 +3,8 @@ package report
 import (
 	"strconv"
 	"strings"
+
+	"ralph/logs/lazy"
 )
 
 // pytest reads the sections and the short summary of pytest.
@@ -135,7 +137,7 @@ func (p *pytest) count(text string) {
 }
 
 // pytestEnd is the last line of pytest -q: "1 failed, 2 passed in 65.12s (0:01:05)".
-var pytestEnd = lazy(`^\d+ [a-z]+( [a-z]+)*(, \d+ [a-z]+( [a-z]+)*)* in \d+\.\d+s( \(\d+:\d\d:\d\d\))?$`)
+var pytestEnd = lazy.Regexp(`^\d+ [a-z]+( [a-z]+)*(, \d+ [a-z]+( [a-z]+)*)* in \d+\.\d+s( \(\d+:\d\d:\d\d\))?$`)
 
 func (p *pytest) end() {}
 

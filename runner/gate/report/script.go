@@ -1,5 +1,7 @@
 package report
 
+import "ralph/logs/lazy"
+
 import ()
 
 // script reads what small test scripts print for each test, after the output of the test itself: "ok NAME", "FAIL NAME".
@@ -11,7 +13,7 @@ type script struct {
 	said   *Excerpt // since the last result
 }
 
-var scriptResult = lazy(`^(ok|FAIL) +([A-Za-z_./](?:[\w./#@-]|::|\[[^\]]*\])*)(?::.*)?$`)
+var scriptResult = lazy.Regexp(`^(ok|FAIL) +([A-Za-z_./](?:[\w./#@-]|::|\[[^\]]*\])*)(?::.*)?$`)
 
 func (s *script) line(line string) {
 	m := scriptResult().FindStringSubmatch(line)

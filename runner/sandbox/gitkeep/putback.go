@@ -6,14 +6,13 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
 
+	"ralph/logs/lazy"
 	ralph "ralph/state"
 	"ralph/state/projectfs"
 )
@@ -143,20 +142,16 @@ func put(path string, was file, had bool) error {
 
 // everyday matches what git itself writes for branches: it starts nothing, and leads nowhere. Each part must be as git
 // writes it.
-var everyday = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\[branch "[\w./@+-]+"\]|\[user\]|` +
-		`\t(?:remote|merge|name|email|vscode-merge-base) = [\w.@+ -]*[\w./@+-]*)$`)
-})
+var everyday = lazy.Regexp(`^(?:\[branch "[\w./@+-]+"\]|\[user\]|` +
+	`\t(?:remote|merge|name|email|vscode-merge-base) = [\w.@+ -]*[\w./@+-]*)$`)
 
 // harmless matches the lines of a new repository that start nothing. A local address is not among them: git push
 // starts hooks there.
-var harmless = sync.OnceValue(func() *regexp.Regexp {
-	return regexp.MustCompile(`^(?:\[(?:core|user|(?:branch|remote|submodule) "[\w./@+-]+")\]|` +
-		`\t(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|` +
-		`sparsecheckout|sparsecheckoutcone|active|name|email) = [\w.@+ -]*|` +
-		`\t(?:worktree|merge|fetch) = [\w./@+*:-]+|\tremote = [\w.@+-]+|` +
-		`\turl = (?:(?:https?|ssh|git)://[\w.@:/~+-]+|[\w.-]+@[\w.-]+:[\w./~+-]+))$`)
-})
+var harmless = lazy.Regexp(`^(?:\[(?:core|user|(?:branch|remote|submodule) "[\w./@+-]+")\]|` +
+	`\t(?:repositoryformatversion|filemode|bare|logallrefupdates|ignorecase|precomposeunicode|symlinks|` +
+	`sparsecheckout|sparsecheckoutcone|active|name|email) = [\w.@+ -]*|` +
+	`\t(?:worktree|merge|fetch) = [\w./@+*:-]+|\tremote = [\w.@+-]+|` +
+	`\turl = (?:(?:https?|ssh|git)://[\w.@:/~+-]+|[\w.-]+@[\w.-]+:[\w./~+-]+))$`)
 
 // withoutEveryday returns a configuration without those parts of branches and users of which each line is everyday.
 func withoutEveryday(text []byte) []byte {
@@ -200,7 +195,7 @@ func same(path string, was, is file) bool {
 		(was.Link+was.Other != "" || was.Mode == is.Mode)
 }
 
-var starts = sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(`(?m)^\s*(?:x|exec)\s`) })
+var starts = lazy.Regexp(`(?m)^\s*(?:x|exec)\s`)
 
 // allowed reports whether a new file of a repository starts nothing. known is true if the repository is older.
 func (l *looker) allowed(path string, f file, known bool) bool {

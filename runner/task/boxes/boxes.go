@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
@@ -154,7 +155,7 @@ func (s *scanner) line(l MarkdownLine) {
 }
 
 // almostBox matches what somebody may mean as a box: -[ ] x, - [] x, - [ x] y, - [~] z, - [?] z.
-var almostBox = lazy(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
+var almostBox = lazy.Regexp(`^\s*(?:[-*+]|\d+[.)])\s*\[(?:[ xX~-]{0,3}|[!?>/*+])\](?:[^(:\[]|$)`)
 
 func (s *scanner) heading(level int, title string) {
 	s.items = nil

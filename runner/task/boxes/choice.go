@@ -3,13 +3,14 @@ package boxes
 import (
 	"strings"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
-var choiceComment = lazy(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
+var choiceComment = lazy.Regexp(`<!--\s*ralph:\s*((?:(?:agent|provider|model)=[^\s=]+\s*)+)-->`)
 
 // ignored finds front matter that seems to choose an agent.
-var ignored = lazy(`\A---\r?\n(?:(?:[^-\n].*)?\n)*?(agent|model|provider)[ \t]*:`)
+var ignored = lazy.Regexp(`\A---\r?\n(?:(?:[^-\n].*)?\n)*?(agent|model|provider)[ \t]*:`)
 
 // ignoredChoice returns warnings for a plan.
 func ignoredChoice(plan string) []string {

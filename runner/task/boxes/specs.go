@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
@@ -105,7 +106,7 @@ var specKit = sync.OnceValue(func() (p struct{ phase, tag, depends, id *regexp.R
 // IsSpecKit reports whether a list of boxes has the numbers of Spec Kit.
 func IsSpecKit(data []byte) bool { return specKitBox().Match(data) }
 
-var specKitBox = lazy(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
+var specKitBox = lazy.Regexp(`(?m)^\s*[-*] \[[ xX]\] T\d{3,}\b`)
 
 // OpenSpec reads openspec/changes/CHANGE/tasks.md: "- [ ] 1.1 text". As in its own tool, a
 // task is open with any mark except an x.
@@ -123,9 +124,9 @@ func OpenSpec(in task.Input) (task.Parsed, error) {
 }
 
 // openSpecBox matches what openspec 1.13 counts.
-var openSpecBox = lazy(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
+var openSpecBox = lazy.Regexp(`(?m)^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]*\[(?:[ \t]*[^\]\s]?[ \t]*\](?:[^(\[]|$)|[ \t]+\])`)
 
-var numbered = lazy(`^[*_ ]*(\d+(?:\.\d+)*)[.):]?(?:\*\*)? `)
+var numbered = lazy.Regexp(`^[*_ ]*(\d+(?:\.\d+)*)[.):]?(?:\*\*)? `)
 
 // number returns the number before a title: "2.1 text", "2. text".
 func number(title string) string {
@@ -135,7 +136,7 @@ func number(title string) string {
 	return ""
 }
 
-var numbers = lazy(`\d+(?:\.\d+)*`)
+var numbers = lazy.Regexp(`\d+(?:\.\d+)*`)
 
 // list is a parsed list whose tasks have numbers of their own.
 type list struct {
@@ -156,11 +157,4 @@ func (p *list) unique() {
 			lines[id] = t.Line
 		}
 	}
-}
-
-// lazy compiles a pattern on first use.
-//
-//go:noinline
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }

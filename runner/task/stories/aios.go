@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
@@ -65,7 +66,7 @@ func (d *doc) story(id string) (task.Task, task.Spot) {
 	return t, spot
 }
 
-var storyNumber = lazy(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`)
+var storyNumber = lazy.Regexp(`^(?i:story[-_ ]?)?(\d+(?:\.\d+)+)`)
 
 // storyID returns the number of a story from its file name, else the name.
 func storyID(name string) string {
@@ -95,4 +96,4 @@ func byNumber(p *task.Parsed) {
 	}
 }
 
-var digits = lazy(`\d+`)
+var digits = lazy.Regexp(`\d+`)

@@ -8,12 +8,13 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 )
 
-var sprintKey = lazy(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`)
+var sprintKey = lazy.Regexp(`^\s+["']?([\p{L}\p{N}_.-]+)["']?\s*:(?:\s|$)`)
 
-var storyKey = lazy(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`)
+var storyKey = lazy.Regexp(`^\d+-\d+[\w.]*-[\p{L}\p{N}_.-]+$`)
 
 // Sprint reads the sprint-status.yaml of BMAD version 6, with the story files beside it.
 func Sprint(in task.Input) (task.Parsed, error) {
@@ -151,7 +152,7 @@ func (s *sprint) story(key string, at task.Range, line int, d *story) error {
 	return nil
 }
 
-var epicKey = lazy(`^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
+var epicKey = lazy.Regexp(`^\s+epic-(\d+)\s*:[ \t]*(backlog|contexted)\b`)
 
 // frame finds the places that do not belong to a single story.
 func (s *sprint) frame() {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
 	"ralph/state/projectfs"
@@ -243,7 +244,7 @@ func (d *doc) items(lines []boxes.MarkdownLine) (texts []string, places []task.P
 	return texts, places
 }
 
-var storyTitle = lazy(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
+var storyTitle = lazy.Regexp(`(?i)^(?:user )?story\s+[\w.-]+\s*[:–—-]\s*`)
 
 // title returns the heading without "Story 1.2:"; fallback if there is none.
 func (d *doc) title(fallback string) string {

@@ -3,12 +3,11 @@ package stories
 import (
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
@@ -65,7 +64,7 @@ func (d *doc) status(words task.Words) status {
 	return s
 }
 
-var inline = lazy(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
+var inline = lazy.Regexp(`(?i)^\s*(?:[-*]\s+)?(?:\*\*|__)?status(?:\*\*|__)?\s*:(?:\*\*|__)?`)
 
 // labelled returns where the value in a line "Status: word" begins; 0: it is no such line.
 func labelled(line string) int {
@@ -213,11 +212,4 @@ func (d *doc) choices(lines []boxes.MarkdownLine) (s status) {
 		}
 	}
 	return s
-}
-
-// lazy compiles a pattern on first use.
-//
-//go:noinline
-func lazy(pattern string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(pattern) })
 }
