@@ -2,8 +2,6 @@ package report
 
 import "ralph/logs/lazy"
 
-import ()
-
 // script reads what small test scripts print for each test, after the output of the test itself: "ok NAME", "FAIL NAME".
 // One such line, or none about a test that passed, may mean anything.
 type script struct {
