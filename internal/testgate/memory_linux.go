@@ -25,8 +25,8 @@ func inMemory() (remove func()) {
 		return func() {}
 	}
 	if os.Getenv("GOTMPDIR") == "" {
-		os.Setenv("GOTMPDIR", os.TempDir())
+		_ = os.Setenv("GOTMPDIR", os.TempDir())
 	}
-	os.Setenv("TMPDIR", dir)
-	return func() { os.RemoveAll(dir) }
+	_ = os.Setenv("TMPDIR", dir)
+	return func() { _ = os.RemoveAll(dir) }
 }
