@@ -278,7 +278,7 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{"--template", "saas", "--out", "saas.md"}, 0, "wrote saas.md: 7 tasks"},
 		{[]string{file, "--out", "plans/new/a.md"}, 0, "wrote plans/new/a.md: 2 tasks"},
 		{[]string{file, "--out", filepath.Join(t.TempDir(), "new/a.md")}, state.ExitUsage, "makes folders only inside the project"},
-		{[]string{file, "--out", "../../new/a.md"}, state.ExitUsage, "makes folders only inside the project"},
+		{[]string{file, "--out", "../../not-there-before/a.md"}, state.ExitUsage, "makes folders only inside the project"},
 		{[]string{file, "--out", "link/new/a.md"}, state.ExitUsage, "link"},
 		{[]string{"--template", "nope", "--out", "x.md"}, state.ExitUsage, `unknown template "nope"`},
 	} {
