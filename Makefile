@@ -104,9 +104,6 @@ check: testgate tools-for-tests ## vet and all tests, with the race detector; RA
 raced: testgate
 	$(if $(RACE),CGO_ENABLED=1) $(GATE) $(RACE) -shuffle=on -vet=off -ldflags=-w $(LONG) ./runner ./monitor $(filter-out $(UNRACED),$(patsubst ralph/%,./%,$(shell go list ./...)))
 
-# On a real disk; the other tests have their files in memory where they can.
-unraced e2e: export TMPDIR ?= /tmp
-
 unraced: testgate
 	$(GATE) -shuffle=on -vet=off -ldflags=-w $(LONG) $(UNRACED)
 

@@ -30,10 +30,7 @@ func main() {
 			os.Exit(1)
 		}
 	}
-	remove := inMemory()
-	code := world.Main(g)
-	remove()
-	os.Exit(code)
+	os.Exit(world.Main(g))
 }
 
 // Run builds ralph's programs, which the packages under test share, and tests the packages
