@@ -104,6 +104,7 @@ func TestInstrument_pytest_usesTheEnvironment(t *testing.T) {
 
 // A fake pytest that reads PYTEST_ADDOPTS.
 func TestSuite_pytestReport_usesNodeIDs(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
 	s := suiteIn(t, ModeGate, Check{Name: "test", Command: "./pytest"})
 	data, err := os.ReadFile("report/testdata/pytest-junit.xml")
 	if err != nil {
