@@ -47,7 +47,8 @@ func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
 	return r.check(work, a)
 }
 
-// checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it.
+// checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it. If the call left
+// no work, its task is open again.
 func (r *Run) checkKilledTick(ctx context.Context) error {
 	l := r.ledger
 	id, plan := l.UncheckedTick, l.Plan.Read()
@@ -57,6 +58,12 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 	}
 	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, l.Tasks.Of(id).Review).Next("") != "" {
 		reopen(turn.ReopenUnchecked, "nobody has reviewed what the killed call did")
+		return nil
+	}
+	if id != "" && plan.IsDone(id) && r.worker.Untouched(ctx, r.assignment(t, l.Origin(t), nil), l.KilledCallBegan) {
+		reopen(turn.ReopenConfirm, "the call that ticked it was killed, and has left no work")
+		rec := l.Tasks.Of(id)
+		rec.CutOff, rec.Ticked = false, l.Memory.Iterations+1
 		return nil
 	}
 	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !l.Checks.Gated() || l.Checks.NeedBaseline(l.Origin(t)) {

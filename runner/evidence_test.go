@@ -125,6 +125,28 @@ func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 	}
 }
 
+// A call may tick its task first, and be killed before it has done anything.
+func TestRun_killedWithNothingButATick_taskIsAssignedAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 1
+	b.check("true")
+	b.inGit()
+	b.write(".ralph/fix_plan.md", strings.Replace(b.read(".ralph/fix_plan.md"), "[ ] one", "[x] one", 1))
+	list, err := store.Load(store.File{Path: b.d.Plan})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, Phase: "executing", StartedAt: time.Now(),
+		IterationStartedAt: time.Now(), Task: state.TaskStatus{ID: list.Tasks[0].ID}}); err != nil {
+		t.Fatal(err)
+	}
+	b.run(t.Context())
+	if prompt := b.read(".ralph/logs/run-1/1.prompt.md"); !strings.Contains(prompt, "## Your task\n\none\n") || !strings.Contains(prompt, "ticked this task") {
+		t.Errorf("first prompt:\n%s", prompt)
+	}
+}
+
 func TestRun_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "silent-worker", "[ ] one")

@@ -61,10 +61,11 @@ type Ledger struct {
 	Findings    int             // number of findings of the audit
 
 	// What the run before left.
-	Continues        string // its id, if it did not complete; else empty
-	Unfinished       bool   // it did not complete
-	UncheckedTick    string // task of a killed call whose tick no check saw; empty: none
-	HighestIteration int    // the highest iteration that was under way when it was killed
+	Continues        string    // its id, if it did not complete; else empty
+	Unfinished       bool      // it did not complete
+	UncheckedTick    string    // task of a killed call whose tick no check saw; empty: none
+	KilledCallBegan  time.Time // when that call began
+	HighestIteration int       // the highest iteration that was under way when it was killed
 
 	// Of the latest turn.
 	Last      turn.Result
@@ -119,7 +120,7 @@ func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err
 	}
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
 		l.Tasks.Of(old.Task.ID).CutOff = true // the killed call may have done the work, and the next one only ticks it
-		l.UncheckedTick = old.Task.ID
+		l.UncheckedTick, l.KilledCallBegan = old.Task.ID, old.IterationStartedAt
 	}
 	l.Pool.Recall(old.LimitedUntil, wanted, try)
 	l.Pool.Pace.Used = old.WindowUse

@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
+	"time"
 
 	"mvdan.cc/sh/v3/syntax"
 
@@ -84,6 +86,19 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 func ofPlan(a Assignment) func(file string) bool {
 	in := command.Relative(a.Dir)
 	return func(f string) bool { return a.Plan.Has(store.Plan{}, in(f)) || state.Wrote(a.Dir, in(f)) }
+}
+
+// Untouched reports whether nothing but the plan differs from HEAD, and no commit is younger than since: a call that
+// began then and was killed has left no work. Without git, nobody knows, and it is false.
+func (w *Worker) Untouched(ctx context.Context, a Assignment, since time.Time) bool {
+	ctx = w.git(ctx, a)
+	now, err := git.Observe(ctx, a.Dir)
+	if err != nil || !now.Repo || slices.ContainsFunc(now.Changes().Names(), func(f string) bool { return !ofPlan(a)(f) }) {
+		return false
+	}
+	out, err := command.Run(ctx, a.Dir, "log", "-1", "--format=%ct")
+	made, bad := strconv.ParseInt(strings.TrimSpace(out), 10, 64)
+	return err == nil && bad == nil && made <= since.Unix()
 }
 
 // WhilePeopleEdit begins a time in which ralph starts nothing. All changes until back is called count as those of people.
