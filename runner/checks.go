@@ -6,6 +6,7 @@ import (
 	"context"
 
 	"ralph/logs"
+	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -66,8 +67,18 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 		rec.CutOff, rec.Ticked = false, l.Memory.Iterations+1
 		return nil
 	}
-	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 || !l.Checks.Gated() || l.Checks.NeedBaseline(l.Origin(t)) {
+	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 {
 		return nil // with nothing left, the checks run anyway
+	}
+	settle := func(proof string) { // the next iteration begins where the killed one did, so undo and diff find the work there
+		if next := l.Memory.Iterations + 1; r.worker.Begun.Iteration == next {
+			l.Tasks.Of(id).Work = []state.Work{{Run: l.RunID, Iteration: next, By: audit.ByTurn}}
+			l.Tasks.Settled(id, l.RunID, proof)
+		}
+	}
+	if !l.Checks.Gated() || l.Checks.NeedBaseline(l.Origin(t)) {
+		settle(state.ProofWord)
+		return nil
 	}
 	work, done := r.inbox.Until(ctx, state.RequestSkip, state.RequestAbort)
 	defer done()
@@ -80,7 +91,9 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 	if rep := res.Proof.Report; rep.Blocked() {
 		reopen(turn.ReopenChecks, "a required check fails after the call that was killed")
 		l.Notes.Feedback = append(l.Notes.Feedback, rep.Feedback())
+		return nil
 	}
+	settle(state.ProofChecks)
 	return nil
 }
 

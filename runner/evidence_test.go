@@ -10,6 +10,7 @@ import (
 
 	"ralph/internal/world"
 	"ralph/runner/gate"
+	"ralph/runner/git"
 	"ralph/runner/task/store"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -125,6 +126,23 @@ func TestRun_killedBeforeTheChecks_tickIsProvedFirst(t *testing.T) {
 	}
 }
 
+// killed is the state of a run that was killed in its first iteration, after the call has ticked the task one. It returns
+// the task's id.
+func (b *bench) killed() (id string) {
+	b.t.Helper()
+	b.write(".ralph/fix_plan.md", strings.Replace(b.read(".ralph/fix_plan.md"), "[ ] one", "[x] one", 1))
+	list, err := store.Load(store.File{Path: b.d.Plan})
+	if err == nil {
+		id = list.Tasks[0].ID
+		err = b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, Phase: "executing", StartedAt: time.Now(),
+			IterationStartedAt: time.Now(), Task: state.TaskStatus{ID: id}})
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return id
+}
+
 // A call may tick its task first, and be killed before it has done anything.
 func TestRun_killedWithNothingButATick_taskIsAssignedAgain(t *testing.T) {
 	t.Parallel()
@@ -132,18 +150,27 @@ func TestRun_killedWithNothingButATick_taskIsAssignedAgain(t *testing.T) {
 	b.o.MaxIterations = 1
 	b.check("true")
 	b.inGit()
-	b.write(".ralph/fix_plan.md", strings.Replace(b.read(".ralph/fix_plan.md"), "[ ] one", "[x] one", 1))
-	list, err := store.Load(store.File{Path: b.d.Plan})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, Phase: "executing", StartedAt: time.Now(),
-		IterationStartedAt: time.Now(), Task: state.TaskStatus{ID: list.Tasks[0].ID}}); err != nil {
-		t.Fatal(err)
-	}
+	b.killed()
 	b.run(t.Context())
 	if prompt := b.read(".ralph/logs/run-1/1.prompt.md"); !strings.Contains(prompt, "## Your task\n\none\n") || !strings.Contains(prompt, "ticked this task") {
 		t.Errorf("first prompt:\n%s", prompt)
+	}
+}
+
+// The iteration that a resumed run repeats has the work of the killed call, too: who undoes it opens both tasks again.
+func TestRun_killedAfterItsWork_itIsCreditedToTheIterationThatHasIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.o.MaxIterations = 1
+	b.check("true")
+	b.inGit()
+	b.d.Begun = git.State{Run: "run-0", Iteration: 1, Start: true, Base: strings.TrimSpace(b.git("rev-parse", "HEAD"))}
+	b.write("one.txt", "by the call that was killed")
+	id := b.killed()
+	b.run(t.Context())
+	s, err := b.w.Status()
+	if m := s.Tasks[id]; err != nil || !m.Done || len(m.Work) != 1 || m.Work[0].Iteration != 1 {
+		t.Errorf("%+v, %v", m, err)
 	}
 }
 
