@@ -46,8 +46,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	}
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	addVerbs(root, f)
-	root.SetUsageTemplate(strings.ReplaceAll(root.UsageTemplate(), "Flags.FlagUsages",
-		fmt.Sprintf("Flags.FlagUsagesWrapped %d", f.Width())))
 	layerHelp(root, all.on, f.Width())
 	if f.Verb == "" {
 		root.SetHelpCommand(newHelpCmd(root))
