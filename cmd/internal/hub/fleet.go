@@ -38,7 +38,7 @@ func newFleetCmd() *cobra.Command {
 		RunE: func(cmd *cobra.Command, _ []string) error { return fleetRun(cmd.Context(), o) },
 	}
 	cmd.Flags().StringVar(&o.listen, "listen", "127.0.0.1:0",
-		"Listen on `HOST:PORT`; port 0 means any free one.")
+		"Listen on `HOST:PORT`; port 0 means the same port as last time, or any free one.")
 	cmd.Flags().StringVar(&o.Cert, "cert", "", "A `FILE` with the certificate for TLS.")
 	cmd.Flags().StringVar(&o.Key, "key", "", "The `FILE` with its key.")
 	return cmd
@@ -222,10 +222,10 @@ func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here
 }
 
 // serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
-// end with a run of its own.
+// end with a run of its own. A server that a person starts has precedence.
 func serveForRuns(ctx context.Context, failed func()) error {
 	for ctx.Err() == nil {
-		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1}
+		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}
 		err := server.Serve(ctx, func(string) {})
 		if err != nil && !errors.Is(err, fleet.ErrRuns) {
 			failed()

@@ -9,6 +9,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +17,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
@@ -32,13 +32,30 @@ type Server struct {
 	Port      int // -1: any
 	// Cert and Key are files for TLS; empty: without it.
 	Cert, Key string
+	// Yields is true for the server of a run: it ends when a server that does not yield wants its place.
+	Yields bool
 	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
 
-// ErrRuns means that the user has a server already.
-var ErrRuns = errors.New("start the server: one of yours runs already on this machine; " +
-	"ralph and workers find it by themselves")
+// keep is the port to listen on. If any will do, it is that of the server before, so that its workers find this one,
+// unless another program has taken it.
+func (o Server) keep(ctx context.Context, before string) int {
+	u, err := url.Parse(before)
+	if o.Port >= 0 || err != nil {
+		return o.Port
+	}
+	port, err := strconv.Atoi(u.Port())
+	if err != nil {
+		return o.Port
+	}
+	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(o.Host, u.Port()))
+	if err != nil {
+		return o.Port
+	}
+	_ = l.Close()
+	return port
+}
 
 // door decides who may do what: a run everything, and a worker what its turns need.
 type door struct{ run, worker string }
@@ -106,17 +123,18 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	lock := flock.New(filepath.Join(dir, "lock"))
-	if mine, err := lock.TryLock(); err != nil || !mine {
-		return ErrRuns
+	ctx, leave, err := enter(ctx, dir, o.Yields)
+	if err != nil {
+		return err
 	}
-	defer lock.Unlock()
+	defer leave()
 	d := door{run: rand.Text(), worker: rand.Text()}
 	if before, err := readNote(o.StateHome); err == nil && before.Token != "" {
 		d.run = before.Token
 		if before.WorkerToken != "" {
 			d.worker = before.WorkerToken // workers elsewhere know it
 		}
+		o.Port = o.keep(ctx, before.URL)
 	}
 	for begun, reported := false, ""; ; {
 		err := o.live(ctx, dir, d, func(a Access) error {
