@@ -38,7 +38,7 @@ type File struct {
 	buf  []byte
 	torn bool  // the file may end in the middle of a line
 	soon bool  // a flush is due
-	late error // of that flush; the next Write returns it
+	late error // of that flush; the next Write, Flush or Close returns it
 }
 
 // OpenFile opens path for appending. Above megabytes, the file is renamed with a time in
@@ -116,9 +116,13 @@ func (f *File) Write(p []byte) (int, error) {
 		f.soon = true
 		time.AfterFunc(flushAfter, f.flushLater)
 	}
+	return len(p), f.takeLate()
+}
+
+func (f *File) takeLate() error {
 	err := f.late
 	f.late = nil
-	return len(p), err
+	return err
 }
 
 func (f *File) flushLater() {
@@ -134,7 +138,7 @@ func (f *File) flushLater() {
 func (f *File) Flush() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.flush()
+	return errors.Join(f.takeLate(), f.flush())
 }
 
 // flush empties the buffer also after an error: a full disk loses lines, but logging continues once
@@ -227,5 +231,5 @@ func (f *File) Reopen() error {
 func (f *File) Close() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return errors.Join(f.flush(), f.closeFile())
+	return errors.Join(f.takeLate(), f.flush(), f.closeFile())
 }

@@ -158,6 +158,24 @@ func TestFile_written_isOnDiskSoonWithoutAFlush(t *testing.T) {
 	}
 }
 
+func TestFile_flushByItselfFails_isReportedOnceByTheNextCall(t *testing.T) {
+	f, err := OpenFile(filepath.Join(t.TempDir(), "live.log"), 1, 2)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = f.file.Close() // the write fails, as on a full disk
+	if _, err := f.Write([]byte("lost\n")); err != nil {
+		t.Fatal(err)
+	}
+	f.flushLater()
+	if err := f.Flush(); err == nil {
+		t.Error("the flush that failed is not reported")
+	}
+	if err := f.Flush(); err != nil {
+		t.Errorf("it is reported twice: %v", err)
+	}
+}
+
 func TestFile_removedWhileOpen_reopenStartsANewOne(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "live.log")
 	f, err := OpenFile(path, 1, 2)
