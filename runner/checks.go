@@ -53,21 +53,24 @@ func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
 func (r *Run) checkKilledTick(ctx context.Context) error {
 	l := r.ledger
 	id, plan := l.UncheckedTick, l.Plan.Read()
+	if id == "" || !plan.IsDone(id) {
+		return nil
+	}
 	t := task.Task{ID: id}
 	reopen := func(by, why string) {
 		l.Reopen(l.Origin(t), turn.Reopen{Task: id, By: by, Why: why}, turn.Plan{})
 	}
-	if t, _ := plan.List.Find(id); id != "" && t.Done() && r.panel.Plan(t, l.Tasks.Of(id).Review).Next("") != "" {
+	if t, _ := plan.List.Find(id); t.Done() && r.panel.Plan(t, l.Tasks.Of(id).Review).Next("") != "" {
 		reopen(turn.ReopenUnchecked, "nobody has reviewed what the killed call did")
 		return nil
 	}
-	if id != "" && plan.IsDone(id) && r.worker.Untouched(ctx, r.assignment(t, l.Origin(t), nil), l.KilledCallBegan) {
+	if r.worker.Untouched(ctx, r.assignment(t, l.Origin(t), nil), l.KilledCallBegan) {
 		reopen(turn.ReopenConfirm, "the call that ticked it was killed, and has left no work")
 		rec := l.Tasks.Of(id)
 		rec.CutOff, rec.Ticked = false, l.Memory.Iterations+1
 		return nil
 	}
-	if id == "" || !plan.IsDone(id) || plan.Remaining == 0 {
+	if plan.Remaining == 0 {
 		return nil // with nothing left, the checks run anyway
 	}
 	settle := func(proof string) { // the next iteration begins where the killed one did, so undo and diff find the work there
