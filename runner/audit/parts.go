@@ -24,7 +24,7 @@ func makeTargets(text string) string {
 	return out.String()
 }
 
-// linterOff returns the comments of a file that keep linters from all of it. Generated files may have them.
+// linterOff returns the comments that switch linters off for a whole file. Generated files may have them.
 func linterOff(text string) string {
 	if settingPatterns().generated.MatchString(text) {
 		return ""

@@ -62,8 +62,8 @@ func (in Input) promised(f File) bool {
 	})
 }
 
-// emptyTests returns the tests that a change adds without a statement, if they are half of the new ones in the file. A
-// decorator may say what such a test does.
+// emptyTests returns the tests that a change adds without a statement, if they are at least half of the new ones in the
+// file. A test with a decorator does not count: the decorator may do the work.
 func emptyTests(f File) (empty []string) {
 	l, added := languageOf(f.Path), 0
 	if l == nil {

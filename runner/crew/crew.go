@@ -121,8 +121,8 @@ type Done struct {
 	Conflict []string
 }
 
-// New makes a job for a task. The caller has checked that there is room. from is the origin of the job's events; its
-// iteration gets the number in from, or a higher one.
+// New makes a job for a task. The caller has checked that there is room. from is the origin of the job's events; if
+// its iteration number is taken, the job gets the next free one.
 func (c *Crew) New(t task.Task, rec *ledger.Record, from state.Origin) *Job {
 	if !c.InWorktrees() {
 		c.last = 0 // the number of an iteration that did not count is used again

@@ -213,7 +213,7 @@ This is not a sandbox: agents and checks run as you, and can read your files and
 	return b.String()
 }
 
-// keysOf lists the keys of an agent. One that takes those of many vendors has the pattern of their names.
+// keysOf lists the keys of an agent. If it takes those of many vendors, a pattern stands for them.
 func keysOf(names []string) string {
 	of := func(name string) bool { return strings.HasSuffix(name, "_API_KEY") }
 	others := slices.DeleteFunc(slices.Clone(names), of)
