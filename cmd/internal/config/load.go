@@ -174,6 +174,9 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 		case known:
 			settings = append(settings, setting{option: o, name: a.name, text: a.value,
 				source: Source{SourceRC, where}})
+			if a.again > 0 {
+				warnings = append(warnings, warn(where, "%s is set on line %d, too; line %d counts", a.name, a.again, a.line))
+			}
 		case a.value != "" && noPoint(where, a.name) != nil:
 			return nil, nil, noPoint(where, a.name)
 		case isForeign && advice != "":

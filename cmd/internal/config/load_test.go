@@ -197,6 +197,10 @@ func TestLoad_messages(t *testing.T) {
 				`.ralphrc:1: unknown key "MAX_CALL_PER_HOUR"; did you mean MAX_CALLS_PER_HOUR?`,
 				`.ralphrc:2: unknown key "max_iterations"; did you mean MAX_ITERATIONS?`,
 				`.ralphrc:3: unknown key "SOMETHING_ELSE"`}},
+		{name: "the same key twice", rc: "MODEL=a\nexport TEST_COMMAND=make\n\nTEST_COMMAND='go vet'",
+			want: []Warning{`.ralphrc:4: TEST_COMMAND is set on line 2, too; line 4 counts`}},
+		{name: "a key that extends its earlier value", rc: "ALLOWED_TOOLS=Read\nALLOWED_TOOLS=\"${ALLOWED_TOOLS},Write\"\nX=1\nX=2",
+			want: []Warning{`.ralphrc:3: unknown key "X"`, `.ralphrc:4: unknown key "X"`}},
 		{name: "short name of something else", rc: "MODE=x\nNODE=1\nPATH=/bin",
 			want: []Warning{
 				`.ralphrc:1: unknown key "MODE"; did you mean MODEL?`,

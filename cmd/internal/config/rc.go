@@ -15,6 +15,7 @@ const maxExpanded = maxFileSize
 type assignment struct {
 	name, value string
 	line        int
+	again       int  // line of an earlier value that this one replaces, and nothing used; 0: there is none
 	used        bool // another key uses its value
 	tilde       bool // it has a ~ that a shell would expand
 }
@@ -28,13 +29,15 @@ type rcReader struct {
 	vars     map[string]string // earlier keys of this file
 	used     map[string]bool   // keys whose values other keys use
 	tilde    map[string]bool   // keys with a ~ that a shell would expand
+	lines    map[string]int    // of the earlier keys
 	warnings []Warning
 }
 
 // parseRC returns the assignments of a .ralphrc in order; unset names in
 // ${NAME} count as empty and give a warning. Errors are *UsageError.
 func parseRC(text string, env map[string]string) ([]assignment, []Warning, error) {
-	r := &rcReader{file: rcName, env: env, vars: map[string]string{}, used: map[string]bool{}, tilde: map[string]bool{}}
+	r := &rcReader{file: rcName, env: env, vars: map[string]string{}, used: map[string]bool{}, tilde: map[string]bool{},
+		lines: map[string]int{}}
 	tree, err := syntax.NewParser(syntax.Variant(syntax.LangBash)).Parse(strings.NewReader(text), "")
 	if err != nil {
 		return nil, nil, r.syntaxError(err)
@@ -148,8 +151,12 @@ func (r *rcReader) assign(a *syntax.Assign) (assignment, error) {
 			return assignment{}, err
 		}
 	}
-	r.vars[name], r.tilde[name] = value.String(), tilde
-	return assignment{name: name, value: value.String(), line: int(a.Pos().Line()), tilde: tilde}, nil
+	one := assignment{name: name, value: value.String(), line: int(a.Pos().Line()), tilde: tilde}
+	if !r.used[name] { // as NAME="${NAME},more" does
+		one.again = r.lines[name]
+	}
+	r.vars[name], r.tilde[name], r.lines[name] = one.value, tilde, one.line
+	return one, nil
 }
 
 // expand appends what the parts of a word stand for.
