@@ -7,7 +7,7 @@ import "strings"
 func Nearest(name string, names []string) string {
 	best, fewest := "", min(3, len(name)/3)+1
 	for _, candidate := range names {
-		d := edits(name, candidate)
+		d := Edits(name, candidate)
 		if strings.HasPrefix(candidate, name+"_") { // MAX_COST for MAX_COST_USD
 			d = 1
 		}
@@ -22,8 +22,8 @@ func Nearest(name string, names []string) string {
 	return best
 }
 
-// edits is the Levenshtein distance in bytes.
-func edits(a, b string) int {
+// Edits is the Levenshtein distance in bytes.
+func Edits(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

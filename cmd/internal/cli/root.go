@@ -179,7 +179,6 @@ func unknownVerb(cmd *cobra.Command, args []string) error {
 	if ours, ok := cmdline.ForeignVerbs()[args[0]]; ok {
 		return cmdline.UsageError("%q is a command of another ralph; use: %s", args[0], ours)
 	}
-	cmd.SuggestionsMinimumDistance = 2
 	return cmdline.UnknownCommand(cmd, args[0], "see: "+cmd.Name()+" --help")
 }
 

@@ -105,7 +105,6 @@ func Takes(what string, check cobra.PositionalArgs) cobra.PositionalArgs {
 // Parent is the RunE of a verb that only groups others.
 func Parent(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		cmd.SuggestionsMinimumDistance = 1 // the names are short, and without a near one all are listed
 		return UnknownCommand(cmd, args[0], subcommands(cmd))
 	}
 	return UsageError("%s %s", cmd.CommandPath(), subcommands(cmd))
@@ -113,7 +112,13 @@ func Parent(cmd *cobra.Command, args []string) error {
 
 // UnknownCommand names the verbs of cmd that a mistyped one may mean, or else gives the other hint.
 func UnknownCommand(cmd *cobra.Command, typed, hint string) error {
-	if near := cmd.SuggestionsFor(typed); len(near) > 0 {
+	var names []string
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			names = append(names, sub.Name())
+		}
+	}
+	if near := similar(typed, names); len(near) > 0 {
 		hint = fmt.Sprintf("did you mean %s?", strings.Join(near, " or "))
 	}
 	return UsageError("unknown command %q for %q; %s", typed, cmd.CommandPath(), hint)

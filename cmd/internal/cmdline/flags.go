@@ -232,7 +232,7 @@ func flagHint(cmd *cobra.Command, name string) string {
 	if meant != "" { // --max-cost-usd, as the option is called in files
 		return "did you mean --" + meant + "?"
 	}
-	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 {
+	if near := similar(strings.TrimLeft(name, "-"), names); len(near) > 0 && strings.HasPrefix(name, "--") {
 		return "did you mean --" + strings.Join(near, " or --") + "?"
 	}
 	path := cmd.CommandPath()
@@ -242,17 +242,23 @@ func flagHint(cmd *cobra.Command, name string) string {
 	return fmt.Sprintf("see: %s --help", path)
 }
 
-// similar returns the names that a mistyped one may mean. Cobra finds them, but
-// only for commands.
-func similar(typed string, names []string) []string {
-	if len(typed) < 3 {
-		return nil // every short name is two edits away
-	}
-	parent := &cobra.Command{SuggestionsMinimumDistance: 2}
+// similar returns the names nearest to a mistyped one: one or two edits of less than half of the name away, or begun by it.
+func similar(typed string, names []string) (near []string) {
+	typed, fewest := strings.ToLower(typed), 2
 	for _, name := range names {
-		parent.AddCommand(&cobra.Command{Use: name, Run: func(*cobra.Command, []string) {}})
+		d := option.Edits(typed, name)
+		if strings.HasPrefix(name, typed) {
+			d = 1
+		}
+		if d > fewest || 2*d >= len(name) {
+			continue
+		}
+		if d < fewest {
+			near, fewest = nil, d
+		}
+		near = append(near, name)
 	}
-	return parent.SuggestionsFor(typed)
+	return near
 }
 
 func subcommands(cmd *cobra.Command) string {
