@@ -228,7 +228,7 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Ends when", "4": "4 Iterations", "5": "5 Checks", "6": "6 Live log"} {
+	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Limits", "4": "4 Iterations", "5": "5 Checks", "6": "6 Live log"} {
 		p.keys(key)
 		p.wait(title+" alone", func(s string) bool { return strings.Contains(s, title) && strings.Count(s, "─ ") <= 3 })
 		p.keys(key)

@@ -52,7 +52,7 @@ func TestScreen_hostileTextInEveryField_reachesNoCell(t *testing.T) {
 	st := &s.Status
 	for _, field := range []*string{
 		&st.RunID, &st.LastAction, &st.ExitReason, &st.Rule, &st.Reason, &st.Agent, &st.Model, &st.SessionID, &st.Task.ID,
-		&st.Task.Title, &st.Phase, &st.LastTool, &st.Outcome, &s.Breaker.Reason, &s.Breaker.State, &s.Dir,
+		&st.Task.Title, &st.Phase, &st.LastTool, &st.Outcome, &s.Breaker.Reason, &s.Dir,
 	} {
 		*field = evil
 	}

@@ -209,7 +209,7 @@ func (r *runPage) Draw(c canvas.Canvas) {
 	w, h := c.W, c.H
 	v := r.u.shown
 	r.places = layout(w, h, r.alone, contents{len(v.Gauges), len(r.u.model.Run.Iterations), len(v.Checks), len(v.Notes),
-		len(v.Plan.Slots), r.taskRows(w, h), boundsOf(v)})
+		len(v.Plan.Slots), r.taskRows(w, h), v.Ends})
 	for _, at := range r.places {
 		for _, p := range panels() {
 			if p.panel == at.panel {

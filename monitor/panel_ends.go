@@ -1,46 +1,34 @@
 package monitor
 
 import (
-	"strings"
-
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state/view/summary"
 )
 
-// drawEnds draws one row, or a title and the bounds that end the run, nearest first. The
-// breaker's reason has a row of its own if there is room.
+// drawEnds draws one row, or a title and the bounds that end the run, nearest first. Why a run may be stuck
+// has a row of its own if there is room.
 func drawEnds(c canvas.Canvas, v summary.Summary) {
 	b := v.Breaker
-	all, label := boundsOf(v), "Ends when"
-	if v.Over {
-		label = "Ended with"
+	if len(v.Ends) == 0 {
+		v.Ends = []summary.End{{Text: "none yet"}}
 	}
-	state := "breaker " + b.State
 	if c.H == 1 {
 		x := 1
 		if b.Tone != summary.Good {
-			x = c.Text(x, 0, c.Tone(b.Tone).Bold(true), state) + 1
+			x = c.Text(x, 0, c.Tone(b.Tone).Bold(true), "stuck: "+b.Stuck) + 1
 		}
-		x = c.Text(x, 0, plain, strings.ToLower(label)+" ")
-		drawFlow(c.Columns(x, c.W-x), all)
+		x = c.Text(x, 0, plain, "limits ")
+		drawFlow(c.Columns(x, c.W-x), v.Ends)
 		return
 	}
-	c.Title(canvas.Title{Name: label, Key: "3", Right: state})
+	c.Title(canvas.Title{Name: "Limits", Key: "3", Right: "stuck: " + b.Stuck})
 	c = c.Rows(1, c.H-1)
-	if b.Reason != "" && b.Tone != summary.Good {
-		c.Text(1, 0, c.Tone(b.Tone), termtext.Fit(b.State+": "+b.Reason, c.W-2))
+	if b.Says != "" && b.Tone != summary.Good {
+		c.Text(1, 0, c.Tone(b.Tone), termtext.Fit(b.Says, c.W-2))
 		c = c.Rows(1, c.H-1)
 	}
-	drawFlow(c.Columns(1, c.W-1), all)
-}
-
-// boundsOf are the bounds that end the run.
-func boundsOf(v summary.Summary) []summary.End {
-	if len(v.Ends) == 0 { // no run yet
-		return []summary.End{{Text: v.Breaker.Counters}}
-	}
-	return v.Ends
+	drawFlow(c.Columns(1, c.W-1), v.Ends)
 }
 
 // flow lays bounds out in rows of a width.

@@ -128,6 +128,7 @@ type Bound struct {
 // Bounds that are not counts: seconds, which a reader counts from Bound.From on, and US
 // dollars, which it takes from usage.
 const (
+	BoundProgress = "no progress" // iterations
 	BoundDuration = "duration"
 	BoundUntil    = "until" // a time of day: Most seconds after From
 	BoundCost     = "cost"

@@ -19,7 +19,7 @@ func BoundsUsed(f Facts, attempts, tries int) []state.Bound {
 		retries = p.MaxRetries + 1
 	}
 	all := []state.Bound{
-		{Name: "no progress", Have: float64(m.Breaker.NoProgress), Most: float64(p.NoProgressThreshold)},
+		{Name: state.BoundProgress, Have: float64(m.Breaker.NoProgress), Most: float64(p.NoProgressThreshold)},
 		{Name: "same error", Have: float64(m.Breaker.SameError), Most: float64(p.SameErrorThreshold)},
 		{Name: "denials", Have: float64(m.Breaker.PermissionDenials), Most: float64(p.DenialThreshold)},
 		{Name: "claims", Have: float64(m.Claims), Most: float64(p.CompletionClaims)},

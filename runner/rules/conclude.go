@@ -249,7 +249,7 @@ func (f Conclusion) claims() bool { return f.Result.Claims() && !f.Result.Proof.
 
 func claimedOpen(f Conclusion) (Decision, bool) {
 	why := tasksAre(f.Plan.Remaining, f.Plan.Total, "open")
-	d := Decision{Action: state.ActionContinue, Reason: "claim of completion refused: " + why, Refused: why}
+	d := Decision{Action: state.ActionContinue, Reason: "the agent says that it is done, but " + why, Refused: why}
 	if f.insists() {
 		d = insisted(f, why, "ralph resume")
 		if i := slices.IndexFunc(f.Plan.List.Tasks, func(t task.Task) bool { return t.Pending() && t.Required() }); i >= 0 {
@@ -266,7 +266,7 @@ func claimedFailing(f Conclusion) (Decision, bool) {
 
 func insisted(f Conclusion, but, next string) Decision {
 	return stopped(state.ExitClaimed, "claimed_incomplete",
-		fmt.Sprintf("the agent claimed completion %d times in a row, but %s", f.Memory.Claims, but), next)
+		fmt.Sprintf("the agent said %d times in a row that it is done, but %s", f.Memory.Claims, but), next)
 }
 
 // breakerOpened matches a breaker that is open after a turn, if this rule opened it.

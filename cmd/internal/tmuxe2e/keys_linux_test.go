@@ -211,7 +211,7 @@ func moveInLog(s *terminal) {
 
 func showPanelsAlone(s *terminal) {
 	s.Helper()
-	titles := []string{"1 Plan", "2 API usage", "3 Ends when", "4 Iterations", "6 Live log"}
+	titles := []string{"1 Plan", "2 API usage", "3 Limits", "4 Iterations", "6 Live log"}
 	for _, title := range titles { // in this order: a list shown alone keeps the focus
 		key := title[:1]
 		s.keys(key)

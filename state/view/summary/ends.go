@@ -1,6 +1,7 @@
 package summary
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"sort"
@@ -69,7 +70,8 @@ func endText(b state.Bound, now time.Time, active bool) string {
 	case state.BoundCost:
 		return fmt.Sprintf("cost $%.2f/$%.2f", b.Have, b.Most)
 	}
-	return fmt.Sprintf("%s %.0f/%.0f", termtext.Line(b.Name), b.Have, b.Most)
+	name := map[string]string{"denials": "refused permissions", "claims": "says it is done"}[b.Name]
+	return fmt.Sprintf("%s %.0f/%.0f", cmp.Or(name, termtext.Line(b.Name)), b.Have, b.Most)
 }
 
 // forecast says when the open tasks may be done if they take as long as those of this run so far.

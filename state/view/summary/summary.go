@@ -82,12 +82,12 @@ type Plan struct {
 	Ahead       string   // when the open tasks may be done at the pace so far; empty: too little is known
 }
 
-// Breaker is the circuit breaker.
+// Breaker is the circuit breaker in words: the names of its states are only in status files and in ralph
+// --circuit-status.
 type Breaker struct {
-	State    string
-	Tone     Tone
-	Counters string
-	Reason   string
+	Stuck string // is the run stuck: no, maybe, yes
+	Says  string // "no progress in 2 of 3 iterations"; empty: nothing is known yet
+	Tone  Tone
 }
 
 // Of summarizes a model.
@@ -98,7 +98,7 @@ func Of(m *view.Model, now time.Time) Summary {
 	if v.Word, v.Mark, v.Tone = Word(m.State); m.Reopened() {
 		v.Word, v.Mark, v.Tone = "UNDONE", "○", Warn
 	}
-	v.Breaker = newBreaker(m.Breaker, now)
+	v.Breaker = newBreaker(m)
 	v.What, v.Advice = news(m, now)
 	v.Gauges = gauges(m, now)
 	v.Resumable = m.State == state.StatusPaused || m.State == state.StatusWaiting && m.Status.Rule != state.RuleHourly
@@ -274,7 +274,7 @@ func news(m *view.Model, now time.Time) (what, advice string) {
 		advice = "see what was done: ralph report"
 	}
 	if advice == "" && m.Breaker.State == state.BreakerOpen {
-		advice = "close the breaker with: ralph reset --circuit"
+		advice = "let it try again with: ralph reset --circuit"
 	}
 	return what, advice
 }
@@ -391,28 +391,23 @@ func newPlan(st state.Status) Plan {
 	return p
 }
 
-func newBreaker(b state.Breaker, now time.Time) Breaker {
-	v := Breaker{State: termtext.Line(b.State), Reason: termtext.Line(b.Reason)}
+func newBreaker(m *view.Model) Breaker {
+	b := m.Breaker
 	switch b.State {
 	case state.BreakerClosed, "":
-		v.State, v.Tone, v.Reason = state.BreakerClosed, Good, ""
-		if b.LastProgressLoop > 0 {
-			v.Reason = fmt.Sprintf("last progress in iteration %d", b.LastProgressLoop)
+		if b.LastProgressLoop == 0 {
+			return Breaker{"no", "", Good}
 		}
+		return Breaker{"no", fmt.Sprintf("last progress in iteration %d", b.LastProgressLoop), Good}
 	case state.BreakerHalfOpen:
-		v.Tone = Warn
-	default:
-		v.Tone = Bad
+		for _, bound := range m.Status.EndsWhen {
+			if bound.Name == state.BoundProgress && b.NoProgress > 0 {
+				return Breaker{"maybe", fmt.Sprintf("no progress in %d of %.0f iterations", b.NoProgress, bound.Most), Warn}
+			}
+		}
+		return Breaker{"maybe", termtext.Line(b.Reason), Warn}
 	}
-	v.Counters = fmt.Sprintf("no progress %d · same error %d · denials %d",
-		b.NoProgress, b.SameError, b.PermissionDenials)
-	if b.TotalOpens > 0 {
-		v.Counters += " · opened " + termtext.Count(b.TotalOpens, "time")
-	}
-	if v.Tone != Good && !b.LastChange.IsZero() {
-		v.Counters += " · since " + view.Clock(b.LastChange, now)
-	}
-	return v
+	return Breaker{"yes", termtext.Line(b.Reason), Bad}
 }
 
 // from is what names agent and model; empty: not known.

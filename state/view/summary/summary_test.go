@@ -318,13 +318,13 @@ func TestText_chosenAgent_isShownAsNext(t *testing.T) {
 func TestText_whatEndsTheRun_fitsInto80Columns(t *testing.T) {
 	s, events := sample.Run(noon)
 	got := Text(folded(s, events), noon, 0)
-	_, ends, _ := strings.Cut(got, "\nbreaker ")
+	_, ends, _ := strings.Cut(got, "\nstuck ")
 	for _, line := range strings.Split(ends, "\n") {
 		if termtext.Width(line) > 80 {
 			t.Errorf("%d columns: %s", termtext.Width(line), line)
 		}
 	}
-	for _, want := range []string{"ends when claims 1/2", "cost $3.41/$20.00", "iterations 6/50"} {
+	for _, want := range []string{"limits    says it is done 1/2", "cost $3.41/$20.00", "iterations 6/50"} {
 		if strings.Count(ends, want) != 1 {
 			t.Errorf("not once: %s\n%s", want, ends)
 		}
@@ -337,7 +337,7 @@ func TestOf_bounds_standWithTheNearestFirst(t *testing.T) {
 		EndsWhen: []state.Bound{{Name: "no progress", Most: 3}, {Name: "claims", Have: 1, Most: 2}, {Name: "iterations", Have: 7, Most: 7},
 			{Name: state.BoundDuration, Most: 6 * 3600, From: noon.Add(-90 * time.Minute)}, {Name: state.BoundCost, Most: 5}, {Name: "torn"},
 			{Name: state.BoundUntil, Most: 8*3600 - 0.7000000001, From: noon.Add(-time.Hour + 700*time.Millisecond)}}}}.Settled()}
-	want := []End{{"iterations 7/7", Bad, false}, {"cost $4.50/$5.00", Warn, false}, {"claims 1/2", Warn, false}, {"time 1h 30m/6h 00m", Calm, false}, {"until 21:30, 7h 00m left", Calm, false}, {"no progress 0/3", Calm, true}}
+	want := []End{{"iterations 7/7", Bad, false}, {"cost $4.50/$5.00", Warn, false}, {"says it is done 1/2", Warn, false}, {"time 1h 30m/6h 00m", Calm, false}, {"until 21:30, 7h 00m left", Calm, false}, {"no progress 0/3", Calm, true}}
 	if diff := cmp.Diff(want, Of(m, noon).Ends, cmp.AllowUnexported(End{})); diff != "" {
 		t.Error(diff)
 	}

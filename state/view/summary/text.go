@@ -69,7 +69,7 @@ func Text(m *view.Model, now time.Time, width int) string {
 		wrapped([]string{"review", ""}[min(i, 1)], termtext.Line(said))
 	}
 	for i, line := range ending(v, !m.Active(), min(width, 80)-10) {
-		row([]string{"breaker", "ends when", ""}[min(i, 2)], line)
+		row([]string{"stuck", "limits", ""}[min(i, 2)], line)
 	}
 	for _, p := range v.Problems {
 		row("problem", p)
@@ -121,10 +121,7 @@ func (p Plan) rows(row func(label, text string)) {
 // ending says how the breaker stands and, in lines of at most width cells, what ends
 // the run: the bounds that it has come nearer to. over: no run is alive.
 func ending(v Summary, over bool, width int) []string {
-	if len(v.Ends) == 0 { // no run yet
-		v.Ends = []End{{Text: v.Breaker.Counters}}
-	}
-	lines := []string{view.Join(" · ", v.Breaker.State, v.Breaker.Reason), ""}
+	lines := []string{view.Prefix(v.Breaker.Stuck+": ", v.Breaker.Says), ""}
 	if over {
 		return lines[:1] // nothing counts towards them, or nothing does any more
 	}

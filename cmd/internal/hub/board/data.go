@@ -156,7 +156,7 @@ func fit(s string) string { return termtext.Fit(termtext.Line(s), maxTitle) }
 // trim bounds what the summary shows.
 func (d *runData) trim() {
 	d.What, d.Advice, d.Identity = termtext.Fit(d.What, 400), termtext.Fit(d.Advice, 400), termtext.Fit(d.Identity, 200)
-	d.Asked, d.Plan.Task, d.Breaker.Reason = fit(d.Asked), fit(d.Plan.Task), fit(d.Breaker.Reason)
+	d.Asked, d.Plan.Task, d.Breaker.Says = fit(d.Asked), fit(d.Plan.Task), fit(d.Breaker.Says)
 	d.Cost, d.Tokens = fit(d.Cost), fit(d.Tokens)
 	same := func(s string) string { return s }
 	for _, texts := range []*[]string{&d.Problems, &d.Plan.Slots, &d.Verdicts} {
