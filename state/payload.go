@@ -1,6 +1,10 @@
 package state
 
-import "time"
+import (
+	"fmt"
+	"strings"
+	"time"
+)
 
 // Kind names what an Event reports.
 type Kind string
@@ -166,16 +170,41 @@ type Usage struct {
 	CacheReadTokens  int64   `json:"cache_read_tokens"`
 	CacheWriteTokens int64   `json:"cache_write_tokens,omitempty"`
 	CostUSD          float64 `json:"cost_usd"`
+	// EstimatedUSD is the part of CostUSD that ralph estimated: most agents name the cost of a call only at its end.
+	EstimatedUSD float64 `json:"estimated_usd,omitempty"`
+	// UnpricedCalls counts calls that were cut off and that CostUSD does not include.
+	UnpricedCalls int `json:"unpriced_calls,omitempty"`
 }
 
 // Total is what counts against the hourly token budget: everything but cache reads.
 func (u Usage) Total() int64 { return u.InputTokens + u.OutputTokens + u.CacheWriteTokens }
+
+// CutOff says what the cost of calls that were cut off means for CostUSD; empty: there were none.
+func (u Usage) CutOff() string {
+	var all []string
+	if u.EstimatedUSD > 0 {
+		all = append(all, fmt.Sprintf("about %.2f USD of it estimated for calls that were cut off", u.EstimatedUSD))
+	}
+	if n := u.UnpricedCalls; n == 1 {
+		all = append(all, "the cost of 1 call that was cut off is unknown")
+	} else if n > 1 {
+		all = append(all, fmt.Sprintf("the cost of %d calls that were cut off is unknown", n))
+	}
+	return strings.Join(all, "; ")
+}
+
+// Priced returns the usage with an estimate of the cost of so many unpriced calls.
+func (u Usage) Priced(calls int, usd float64) Usage {
+	u.CostUSD, u.EstimatedUSD, u.UnpricedCalls = u.CostUSD+usd, u.EstimatedUSD+usd, u.UnpricedCalls-calls
+	return u
+}
 
 // Add sums two usages.
 func (u Usage) Add(v Usage) Usage {
 	return Usage{
 		u.InputTokens + v.InputTokens, u.OutputTokens + v.OutputTokens,
 		u.CacheReadTokens + v.CacheReadTokens, u.CacheWriteTokens + v.CacheWriteTokens, u.CostUSD + v.CostUSD,
+		u.EstimatedUSD + v.EstimatedUSD, u.UnpricedCalls + v.UnpricedCalls,
 	}
 }
 

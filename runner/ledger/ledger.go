@@ -75,6 +75,8 @@ type Ledger struct {
 	// FirstReview is the phase that a finished task goes through first; empty: none.
 	FirstReview func(t task.Task, n state.Reviewing) string
 
+	prices       prices
+	toldUnpriced bool         // that MAX_COST_USD does not see a call
 	memoryBefore rules.Memory // before the latest turn
 	idleSince    time.Time    // since when the run can do nothing but wait for answers; zero: it can
 	signals      state.Signals
@@ -119,6 +121,9 @@ func (l *Ledger) Recall(resumed, try bool, wanted string) (old state.Status, err
 		l.Continues, l.Notes.NextPrompt = old.RunID, old.NextPrompt
 	}
 	if old.Task.ID != "" && old.Ending() == state.EndingKilled && old.Status == state.StatusRunning {
+		if a, err := l.Pool.Find(old.Agent); err == nil && resumed && old.Phase == state.PhaseAgent && a.Spec.CostNote() == "" {
+			l.Memory.Usage.UnpricedCalls += max(1, len(old.Slots))
+		}
 		l.Tasks.Of(old.Task.ID).CutOff = true // the killed call may have done the work, and the next one only ticks it
 		l.UncheckedTick, l.KilledCallBegan = old.Task.ID, old.IterationStartedAt
 	}
@@ -246,11 +251,13 @@ func (l *Ledger) Spend(calls int, u state.Usage) {
 func (l *Ledger) Take(res turn.Result, fallbacks []string) (f rules.Conclusion, hints []string) {
 	res, hints = l.Asked.Limit(res)
 	now, own := time.Now(), l.Tasks.Of(res.Task.ID)
-	f.Result, f.Damaged = res, res.Work.Damaged
+	f.Damaged = res.Work.Damaged
 	if l.StateLost {
 		f.Damaged = append([]string{l.Plan.Rel(l.State.Dir())}, f.Damaged...)
 	}
-	l.Last, l.Plan.Counts, l.memoryBefore = res, res.Proof.After, l.Memory
+	l.Plan.Counts, l.memoryBefore = res.Proof.After, l.Memory
+	res = l.price(res)
+	f.Result, l.Last = res, res
 	if res.Proof.GiveUp != "" && own.Aside.Why == "" {
 		l.Memory.Breaker.NoProgress = 0 // the next task starts a new count
 	}

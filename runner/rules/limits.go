@@ -105,6 +105,9 @@ func (f Facts) ceiling() (reason, exitReason, more string) {
 	case p.MaxCost > 0 && f.Memory.Usage.CostUSD >= p.MaxCost:
 		reason = fmt.Sprintf("the agent's estimate of the cost is %.2f of at most %.2f USD",
 			f.Memory.Usage.CostUSD, p.MaxCost)
+		if cut := f.Memory.Usage.CutOff(); cut != "" {
+			reason += ", " + cut
+		}
 		exitReason, more = "max_cost", fmt.Sprintf("resume --max-cost %g", 2*p.MaxCost)
 	}
 	return reason, exitReason, more

@@ -58,7 +58,7 @@ func (o *Policy) Options() []option.Row {
 	}, {
 		Group: "Limits", Key: "MAX_COST_USD", Flag: "max-cost", Arg: "USD", YAML: "limits.cost_usd",
 		Kind: option.USD, Default: "0", Min: "0", Max: "1000000", Field: &o.MaxCost,
-		Help: "US dollars that one run may cost, by the agent's own estimate; 0 means no limit.",
+		Help: "US dollars that one run may cost, by the agent's own estimate, or ralph's for calls that are cut off; 0 means no limit.",
 	}, {
 		Group: "Limits", Key: "ON_LIMIT", Flag: "on-limit", Arg: "wait|stop", YAML: "limits.on_limit",
 		Kind: option.Enum, Default: "wait", Values: []string{"wait", "stop"}, Field: &o.OnLimit,

@@ -115,3 +115,10 @@ func Closed(c Call) Call {
 	c.Session = Session{}
 	return c
 }
+
+// Priced is the Result of a call that was cut off, with an estimate of its cost.
+func Priced(r Result, usd float64) Result {
+	r.Call.Usage = r.Call.Usage.Priced(1, usd)
+	r.Call.Session.Counted.CostUSD += usd // what a session reports later includes this call
+	return r
+}

@@ -25,6 +25,7 @@ type Result struct {
 	Task     task.Task     `json:"task,omitzero"`
 	PlanName string        `json:"plan,omitempty"` // as people know it; empty: no plan
 	Agent    string        `json:"agent,omitempty"`
+	Model    string        `json:"model,omitempty"` // that the run asked for; empty: the agent's own choice
 	Started  time.Time     `json:"started"`
 	Duration time.Duration `json:"duration_ns"` // of the agent call
 
@@ -140,7 +141,7 @@ type Plan = store.Plan
 // Trusted is the Result of a worker with only what a worker may decide. Who worked on what and when, and the checks of
 // the run, are what the run knows.
 func (r Result) Trusted(a Assignment, began time.Time) Result {
-	r.Origin, r.Task, r.Agent, r.Checks, r.PlanName = a.Origin, a.Task, a.Agent.Spec.Name, a.Checks, a.Plan.Name
+	r.Origin, r.Task, r.Agent, r.Model, r.Checks, r.PlanName = a.Origin, a.Task, a.Agent.Spec.Name, a.Agent.Model, a.Checks, a.Plan.Name
 	r.Started, r.Duration, r.Proof.Merge = began, min(max(r.Duration, 0), time.Since(began)), ""
 	if where := "on " + r.Origin.Host + ": "; r.Call.NotStarted != "" {
 		r.Call.NotStarted = where + r.Call.NotStarted

@@ -50,7 +50,7 @@ type facts struct {
 // settle makes the Result. Pure.
 func settle(a Assignment, f facts) Result {
 	r := Result{
-		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name,
+		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Model: a.Agent.Model,
 		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
 		Work: Work{Before: f.before, AsAgentLeft: f.left, Change: f.change,
 			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray, PlanBroken: f.plan.Broken},
@@ -157,6 +157,9 @@ func settleCall(a Assignment, c call) Call {
 	}
 	t := c.transcript
 	r.ToolCalls, r.Final, r.Usage, r.Session = t.ToolCalls, t.Final, t.Usage, Session{ID: t.Session, Counted: c.counted}
+	if !t.HasResult && r.Usage.CostUSD == 0 && r.Usage.Total() > 0 && a.Agent.Spec.CostNote() == "" {
+		r.Usage.UnpricedCalls = 1
+	}
 	r.Signal, r.Signalled = statusblock.Parse(t.Final)
 	r.Failing, r.Asks = t.Failures.Texts(), askedIn(t.Final, t.Asks, c.outcome.Class)
 	r.Denied, r.Advised = refusedCalls(t.Denials, a.Agent.AllowedTools)

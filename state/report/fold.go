@@ -112,15 +112,19 @@ type Share struct {
 type Cost struct {
 	USD    float64 `json:"usd"`
 	Tokens int64   `json:"tokens"`
-	Task   []Share `json:"by_task"`
-	Role   []Share `json:"by_role"`
-	Model  []Share `json:"by_model"`
+	// Estimated is the part of USD that ralph estimated, for calls that were cut off. Unpriced counts those that USD leaves out.
+	Estimated float64 `json:"estimated_usd,omitempty"`
+	Unpriced  int     `json:"unpriced_calls,omitempty"`
+
+	Task  []Share `json:"by_task"`
+	Role  []Share `json:"by_role"`
+	Model []Share `json:"by_model"`
 }
 
 // cost splits what the run used.
 func (f *Fold) cost() Cost {
 	whole := f.Run.Usage
-	c := Cost{USD: whole.CostUSD, Tokens: whole.Total(), Task: []Share{}, Role: []Share{}, Model: []Share{}}
+	c := Cost{USD: whole.CostUSD, Tokens: whole.Total(), Estimated: whole.EstimatedUSD, Unpriced: whole.UnpricedCalls, Task: []Share{}, Role: []Share{}, Model: []Share{}}
 	for i := range f.Run.Iterations {
 		it := &f.Run.Iterations[i]
 		share(&c.Task, line(cmp.Or(it.Task, it.TaskID)), it.Usage)

@@ -66,6 +66,9 @@ func (r *Report) sections() []section {
 			add("Where the money went", i)
 		}
 	}
+	if cut := (state.Usage{EstimatedUSD: r.Cost.Estimated, UnpricedCalls: r.Cost.Unpriced}).CutOff(); cut != "" {
+		add("Where the money went", item{Text: cut})
+	}
 	for _, text := range r.Learned {
 		add("What was learned", item{Text: text})
 	}

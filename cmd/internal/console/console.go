@@ -315,6 +315,7 @@ func (c *Console) End(r runner.Ending) {
 	if r.Usage.CostUSD > 0 {
 		used = view.Join(", ", used, fmt.Sprintf("about %.2f USD by the agent's estimate", r.Usage.CostUSD))
 	}
+	used = view.Join(", ", used, r.Usage.CutOff())
 	word := state.Status{Status: d.Status, ExitCode: d.Exit}.Word()
 	if word == state.StatusReview {
 		word = "needs your review"

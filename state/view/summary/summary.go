@@ -147,6 +147,9 @@ func Of(m *view.Model, now time.Time) Summary {
 		if u.CostUSD > 0 {
 			v.Cost = fmt.Sprintf("$%.2f est.", u.CostUSD)
 		}
+		if u.UnpricedCalls > 0 {
+			v.Cost = view.Join(", ", v.Cost, "unknown for "+termtext.Count(u.UnpricedCalls, "call"))
+		}
 		v.Tokens = tokens(u)
 	}
 	v.Checks = checkLines(m, now)
