@@ -113,6 +113,15 @@ func (c Check) Reproduce() string {
 	return fmt.Sprintf("(cd %s && %s)", dir, c.Command)
 }
 
+// Program returns the first word of a command that is one plain call, without variables of its own; else an empty text.
+func (c Check) Program() string {
+	call, ok := plainCall(c.Command)
+	if !ok || len(call.Assigns) > 0 || len(call.Args) == 0 {
+		return ""
+	}
+	return call.Args[0].Lit()
+}
+
 // ordered sorts the checks by kind and keeps their order within a kind.
 func ordered(checks []Check) []Check {
 	rank := func(c Check) int { return slices.Index(kinds(), cmp.Or(c.Kind, KindTest)) }

@@ -28,13 +28,8 @@ func withPytest(env []string, file string) []string {
 // goVerbose makes a go test name the tests that pass, with marks before its own lines. It changes only a command that is one
 // plain call of go test.
 func goVerbose(command string) string {
-	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
-	if err != nil || len(file.Stmts) != 1 {
-		return command
-	}
-	s := file.Stmts[0]
-	call, ok := s.Cmd.(*syntax.CallExpr)
-	if !ok || s.Negated || s.Background || len(s.Redirs) > 0 || len(call.Args) < 2 || call.Args[0].Lit() != "go" || call.Args[1].Lit() != "test" {
+	call, ok := plainCall(command)
+	if !ok || len(call.Args) < 2 || call.Args[0].Lit() != "go" || call.Args[1].Lit() != "test" {
 		return command
 	}
 	for _, w := range call.Args[2:] {
@@ -48,4 +43,15 @@ func goVerbose(command string) string {
 	}
 	at := call.Args[1].End().Offset()
 	return command[:at] + " -v=test2json" + command[at:]
+}
+
+// plainCall returns the only call of a command; false if the command is more than one, or no plain one.
+func plainCall(command string) (*syntax.CallExpr, bool) {
+	file, err := syntax.NewParser(syntax.Variant(syntax.LangPOSIX)).Parse(strings.NewReader(command), "")
+	if err != nil || len(file.Stmts) != 1 {
+		return nil, false
+	}
+	s := file.Stmts[0]
+	call, ok := s.Cmd.(*syntax.CallExpr)
+	return call, ok && !s.Negated && !s.Background && len(s.Redirs) == 0
 }

@@ -176,6 +176,40 @@ func TestDoctor_namesTheChecks(t *testing.T) {
 	}
 }
 
+func TestCheckWithoutItsProgram_isSaidBeforeTheRun(t *testing.T) {
+	otherHome(t)
+	const missing = `check test: its program "pytst" is not found on PATH`
+	for _, test := range []struct {
+		rc, want string
+		refused  bool
+	}{
+		{"TEST_COMMAND='pytst -q'", missing, true},
+		{"TEST_COMMAND='pytst -q'\nHOOK_RUN_START='make tools'", missing, false},
+		{"TEST_COMMAND=./pytst", `check test: its program "./pytst" is not an executable file`, false},
+		{"TEST_COMMAND='pytst -q || true'", "", false}, // a shell may know what it is
+		{"TEST_COMMAND='PATH=tools pytst'", "", false},
+		{"TEST_COMMAND='test -d .'", "", false}, // the shell itself knows it
+	} {
+		dir := world.Project(t, map[string]string{".ralphrc": test.rc + "\n", ".ralph/PROMPT.md": "Work.\n", ".ralph/fix_plan.md": "- [ ] a\n"})
+		t.Setenv("AGENT", "text")
+		t.Setenv("AGENT_CMD", "true")
+		if out, err := verb(t, dir, "trust", "--yes"); err != nil {
+			t.Fatal(err, out)
+		}
+		mark := map[bool]string{true: "FAIL  checks    ", false: "warn  checks    "}[test.refused]
+		out, _ := verb(t, dir, "doctor")
+		if told := strings.Contains(out, mark+test.want); told != (test.want != "") || test.want == "" && strings.Contains(out, "its program") {
+			t.Errorf("%s: doctor says\n%s", test.rc, out)
+		}
+		out, err := verb(t, dir, "run", "--max-iterations=1")
+		refused := cmdline.ExitCode(err) == state.ExitUsage && strings.Contains(err.Error(), missing)
+		warned := strings.Contains(out, "warning: "+test.want) && test.want != ""
+		if refused != test.refused || warned != (test.want != "" && !test.refused) {
+			t.Errorf("%s: run ends with %v and says\n%s", test.rc, err, out)
+		}
+	}
+}
+
 func TestAgentThatCannotStart_doctorAndRunSayWhyAndWhatNamesIt(t *testing.T) {
 	otherHome(t)
 	dir := world.Project(t, map[string]string{"badint*": "#!/nosuch/interp\n", "badelf*": "\x7fELFbroken",

@@ -224,7 +224,17 @@ func (d *diagnosis) checks() {
 		d.warn("checks", "left out until you agree to run them: %s; agree with: ralph trust", text)
 		return
 	}
-	d.ok("checks", "%s", text)
+	missing, sure := d.p.MissingPrograms()
+	for _, line := range missing {
+		if sure {
+			d.fail(state.ExitUsage, "checks", "%s", line)
+		} else {
+			d.warn("checks", "%s", line)
+		}
+	}
+	if len(missing) == 0 {
+		d.ok("checks", "%s", text)
+	}
 }
 
 func (d *diagnosis) hooks() {

@@ -128,6 +128,13 @@ func runRun(o *runOptions) error {
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}
+	missing, sure := p.MissingPrograms()
+	if sure {
+		return cmdline.UsageErrors(missing)
+	}
+	for _, line := range missing {
+		o.Warn(line)
+	}
 	if o.monitor {
 		window := console.Split{Factory: o.Factory, Project: p.Dir, Runner: o.argv(p), Summary: o.summary}
 		if handled, err := window.Open(); handled || err != nil {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -171,6 +172,38 @@ func (p *Project) Checks() (rows []gate.Check, detected bool) {
 
 // OnPath reports whether a program is on PATH.
 func OnPath(program string) bool { _, err := exec.LookPath(program); return err == nil }
+
+// MissingPrograms has a line for each check whose program is not there. sure is true if one of them must pass, and neither
+// a hook nor anything that the project may build can bring its program.
+func (p *Project) MissingPrograms() (lines []string, sure bool) {
+	if p.Config.Settings.InContainer() || len(p.Config.Workers) > 0 {
+		return nil, false // the checks run elsewhere
+	}
+	comes := len(p.Config.Hooks()) > 0 || p.Config.Setup != "" || slices.ContainsFunc(
+		filepath.SplitList(os.Getenv("PATH")), func(dir string) bool { return !filepath.IsAbs(dir) || inside(p.Dir, dir) })
+	rows, _ := p.Checks()
+	for _, c := range rows {
+		name := c.Program()
+		if name == "" || p.known(c.Dir, name) {
+			continue
+		}
+		what, path := "is not found on PATH", strings.Contains(name, "/")
+		if path {
+			what = "is not an executable file"
+		}
+		lines = append(lines, fmt.Sprintf("check %s: its program %q %s: correct the command, or install the program", c.Name, name, what))
+		sure = sure || c.Required() && !path && !comes
+	}
+	return lines, sure
+}
+
+// known reports whether sh knows a command in a folder of the project. If sh cannot be asked, it does.
+func (p *Project) known(dir, name string) bool {
+	sh := exec.Command("sh", "-c", `command -v "$0"`, name) //nolint:noctx // it only looks
+	sh.Dir, sh.Env = filepath.Join(p.Dir, dir), p.Env
+	no := (*exec.ExitError)(nil)
+	return !errors.As(sh.Run(), &no)
+}
 
 // FindChecks detects checks in a project that had none, when code or a manifest
 // is among the changed files.
