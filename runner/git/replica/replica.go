@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -35,7 +34,8 @@ const (
 )
 
 // installed are untracked folders that checks need and do not write. Build folders
-// are not among them: what a copy builds must not end up in the project.
+// are not among them: what a copy builds must not end up in the project. Cargo, which goes by times alone, would
+// even run old code there after a test of the copy.
 var installed = []string{"node_modules", "bower_components", ".venv", "venv", "vendor"}
 
 // Home returns the folder for copies of a program with this environment; empty: there is none.
@@ -120,8 +120,7 @@ func build(ctx context.Context, home, dir, oid string) (*Replica, error) {
 	return r, r.borrow(ctx, root)
 }
 
-// borrow links the installed folders. cargo writes into its target folder, so the copy gets
-// one of its own.
+// borrow links the installed folders.
 func (r *Replica) borrow(ctx context.Context, root string) error {
 	out, err := command.Run(ctx, root, "ls-files", "--others", "--directory", "-z")
 	if err != nil {
@@ -130,12 +129,6 @@ func (r *Replica) borrow(ctx context.Context, root string) error {
 	for name := range strings.SplitSeq(out, "\x00") {
 		name = strings.TrimSuffix(name, "/")
 		from := filepath.Join(root, filepath.FromSlash(name))
-		if _, err := r.files.Stat(path.Join(path.Dir(name), "Cargo.toml")); err == nil && path.Base(name) == "target" {
-			if err := r.warm(ctx, from, name); err != nil {
-				return err
-			}
-			continue
-		}
 		if !slices.Contains(installed, path.Base(name)) {
 			continue
 		}
@@ -219,64 +212,4 @@ func remove(top string) {
 		return nil
 	})
 	_ = os.RemoveAll(top) // the next Sweep tries again
-}
-
-// maxTarget is how many bytes of a target folder are copied. Cargo builds what is missing.
-const maxTarget = 2 << 30
-
-// unused are folders of cargo's target that no test needs.
-var unused = map[string]bool{"incremental": true, "doc": true, "package": true, "release": true}
-
-// warm copies what cargo has built. The project and the copy cannot share one target folder: Cargo uses the same file
-// names for both and goes by times alone, so after a test of the copy it would run old code in the project.
-func (r *Replica) warm(ctx context.Context, from, name string) error {
-	dir, err := os.OpenRoot(from)
-	if err != nil {
-		return nil // a link or a file: cargo builds anew
-	}
-	defer dir.Close()
-	if err := r.files.Mkdir(name, 0o700); errors.Is(err, fs.ErrExist) || errors.Is(err, fs.ErrNotExist) {
-		return nil // the state has its own, or not its folder
-	} else if err != nil {
-		return err
-	}
-	var left int64 = maxTarget
-	return fs.WalkDir(dir.FS(), ".", func(file string, d fs.DirEntry, err error) error {
-		switch {
-		case ctx.Err() != nil:
-			return ctx.Err()
-		case err != nil || file == ".":
-			return nil
-		case d.IsDir() && unused[d.Name()]:
-			return fs.SkipDir
-		case d.IsDir():
-			return r.files.Mkdir(path.Join(name, file), 0o700)
-		case !d.Type().IsRegular():
-			return nil
-		}
-		info, err := d.Info()
-		if err != nil || info.Size() > left {
-			return nil
-		}
-		left -= info.Size()
-		return r.copyFile(dir, file, path.Join(name, file), info)
-	})
-}
-
-// copyFile also copies the time of the file, by which cargo sees whether it is current.
-func (r *Replica) copyFile(dir *os.Root, file, name string, info fs.FileInfo) error {
-	in, err := dir.Open(file)
-	if err != nil {
-		return nil // gone meanwhile
-	}
-	defer in.Close()
-	out, err := r.files.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY, info.Mode().Perm()|0o600)
-	if err == nil {
-		_, err = io.Copy(out, in)
-		err = errors.Join(err, out.Close())
-	}
-	if err == nil {
-		err = r.files.Chtimes(name, info.ModTime(), info.ModTime())
-	}
-	return err
 }

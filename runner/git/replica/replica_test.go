@@ -6,7 +6,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -73,30 +72,6 @@ func TestMake_ignoredFolders_installedOnesAreBorrowed(t *testing.T) {
 	}
 	if d := cmp.Diff([]string{".venv", "node_modules", "sub/node_modules"}, got); d != "" {
 		t.Error(d)
-	}
-}
-
-// What cargo builds in the copy has the names of what it builds in the project.
-func TestMake_targetOfCargo_isCopiedWithItsTimes(t *testing.T) {
-	p, home := project(t)
-	p.Write("target/debug/deps/shop-1", "built")
-	p.Write("target/debug/incremental/x", "large")
-	p.Do(os.Symlink(t.TempDir(), p.Path("target/out")))
-	then := time.Now().Add(-time.Hour).Truncate(time.Second)
-	p.Do(os.Chtimes(p.Path("target/debug/deps/shop-1"), then, then))
-	_, in := made(t, home, p.Dir, "HEAD")
-	info, err := os.Stat(in.Path("target/debug/deps/shop-1"))
-	if err != nil || !info.ModTime().Equal(then) {
-		t.Errorf("%v, %v", info, err)
-	}
-	for _, name := range []string{"target/debug/incremental", "target/out"} {
-		if _, err := os.Lstat(in.Path(name)); err == nil {
-			t.Errorf("%s is in the copy", name)
-		}
-	}
-	in.Write("target/debug/deps/shop-1", "of other code")
-	if got := p.Read("target/debug/deps/shop-1"); got != "built" {
-		t.Errorf("the project has %q", got)
 	}
 }
 
