@@ -123,8 +123,9 @@ func (s *signer) tree(dir string, info fs.FileInfo, submodule string) signature 
 	return sign(info, list)
 }
 
-// walkFolder takes the Snapshot of a folder without git: at most limit files, by size and time.
-func walkFolder(ctx context.Context, dir string, limit int) (Snapshot, error) {
+// ObserveFolder takes the Snapshot of a folder without git: at most limit files, by size and time. It leaves out
+// what WalkFiles skips.
+func ObserveFolder(ctx context.Context, dir string, limit int) (Snapshot, error) {
 	snap := newSnapshot(false)
 	err := WalkFiles(dir, &limit, func(path string, info fs.FileInfo) error {
 		snap.files[path] = stat(info)

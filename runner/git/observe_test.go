@@ -88,7 +88,7 @@ func TestWalk_isBounded(t *testing.T) {
 		p.Write(fmt.Sprintf("%d/%d", i%3, i), "")
 	}
 	for limit, want := range map[int]int{5: 5, 12: 12, 13: 12} {
-		if s, err := walkFolder(context.Background(), p.Dir, limit); err != nil || len(s.files) != want {
+		if s, err := ObserveFolder(context.Background(), p.Dir, limit); err != nil || len(s.files) != want {
 			t.Errorf("limit %d: %d files, %v", limit, len(s.files), err)
 		}
 	}

@@ -52,13 +52,13 @@ func newSnapshot(repo bool) Snapshot {
 func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	root, ok := Root(dir)
 	if !ok {
-		return walkFolder(ctx, dir, maxWalked)
+		return ObserveFolder(ctx, dir, maxWalked)
 	}
 	args := []string{"status", "--porcelain=v2", "--branch", "-z", "--untracked-files=all", "--no-ahead-behind"}
 	out, err := command.Run(ctx, dir, append(args, command.Submodules(ctx, dir)...)...)
 	switch {
 	case errors.Is(err, exec.ErrNotFound), errors.Is(err, command.ErrNoRepository):
-		return walkFolder(ctx, dir, maxWalked)
+		return ObserveFolder(ctx, dir, maxWalked)
 	case err != nil:
 		return Snapshot{}, fmt.Errorf("observe repository %q: %w", root, err)
 	}

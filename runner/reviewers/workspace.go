@@ -2,16 +2,12 @@ package reviewers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
-	"time"
 	"unicode/utf8"
 
 	"ralph/runner/git"
@@ -45,17 +41,10 @@ type workspace struct {
 	tree     string       // git's tree of its files before the review; empty: git has none
 	tools    toolLog
 	plan     *protect.Bystander
-	files    map[string]stamp
+	looked   git.Snapshot // of dir, when they began
 
 	mu    sync.Mutex
 	calls int
-}
-
-// stamp shows whether a file has changed.
-type stamp struct {
-	size int64
-	mode fs.FileMode
-	at   time.Time
 }
 
 // Begin is called before a developer's turn. then is the phase that follows when the work is done; empty: the task is
@@ -120,7 +109,7 @@ func (p *Panel) open(ctx context.Context, s Request) (*workspace, error) {
 			Files: r.names(roles.AiosHandoffs)})
 		r.before, err = git.Observe(ctx, s.Dir)
 	}
-	r.files = r.look()
+	r.looked = r.look(ctx)
 	r.plan = protect.Watch(s.Plan, s.LogDir, s.From.Iteration)
 	return r, err
 }
@@ -230,47 +219,22 @@ func copyFiles(from, to, folder string) error {
 	})
 }
 
-// look stamps the files of the folder in which reviewers work.
-func (r *workspace) look() map[string]stamp {
-	files := map[string]stamp{}
-	left := maxWatched
-	err := git.WalkFiles(r.dir, &left, func(name string, info fs.FileInfo) error {
-		files[name] = stamp{info.Size(), info.Mode(), info.ModTime()}
-		return nil
-	})
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return nil
-	}
-	return files
+// look returns the state of the files in the folder in which reviewers work. If it cannot be read, all have changed.
+func (r *workspace) look(ctx context.Context) git.Snapshot {
+	now, _ := git.ObserveFolder(context.WithoutCancel(ctx), r.dir, maxWatched)
+	return now
 }
 
 // changed returns the files that reviewers changed in their copy, and those of the project that changed meanwhile.
 func (r *workspace) changed(ctx context.Context) (own, disturbed []string) {
+	own = r.looked.Compare(r.look(ctx)).Files
 	if !r.Copied { // they worked in the project, so every change stays
-		return nil, r.touched()
+		return nil, own
 	}
 	if now, err := git.Observe(ctx, r.project); err == nil {
 		disturbed = r.before.Compare(now).Files
 	}
-	return r.touched(), disturbed
-}
-
-// touched returns the files that changed in the folder in which reviewers work.
-func (r *workspace) touched() []string {
-	var changed []string
-	now := r.look()
-	for name, s := range now {
-		if r.files[name] != s {
-			changed = append(changed, name)
-		}
-	}
-	for name := range r.files {
-		if _, there := now[name]; !there {
-			changed = append(changed, name)
-		}
-	}
-	slices.Sort(changed)
-	return changed
+	return own, disturbed
 }
 
 // alone calls a function while nothing else of the run executes.
