@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph/logs/lazy"
@@ -20,7 +21,7 @@ type branch struct {
 	User  string // root of the user's checkout
 	Name  string // ralph/RUN
 	Leave bool   // the user's checkout does not follow
-	Note  string // path of a file that exists while ralph moves the checkout; empty: none
+	Note  string // path of a file that exists while ralph moves the checkout
 
 	users string // the user's branch when the run began, "HEAD" if there was none
 }
@@ -39,7 +40,7 @@ func (b *branch) Open(ctx context.Context) error {
 	}
 	from, err := b.start(ctx)
 	if err == nil {
-		_, err = b.run(ctx, b.User, "update-ref", b.ref(), from, "")
+		_, err = command.Line(ctx, b.User, "update-ref", b.ref(), from, "")
 	}
 	if err != nil {
 		return fmt.Errorf("make branch %s: %w", b.Name, err)
@@ -50,11 +51,11 @@ func (b *branch) Open(ctx context.Context) error {
 // start is where the run begins: the commit of the user, or what an earlier run has landed on top of it
 // on a branch of its own.
 func (b *branch) start(ctx context.Context) (string, error) {
-	head, err := b.run(ctx, b.User, "rev-parse", "HEAD")
+	head, err := command.Line(ctx, b.User, "rev-parse", "HEAD")
 	if err != nil {
 		return "", err
 	}
-	out, err := b.run(ctx, b.User, "for-each-ref", "--sort=-committerdate", "--contains", head,
+	out, err := command.Line(ctx, b.User, "for-each-ref", "--sort=-committerdate", "--contains", head,
 		"--format=%(objectname)", "refs/heads/ralph/")
 	if tip, _, _ := strings.Cut(out, "\n"); err == nil && tip != "" {
 		return tip, nil
@@ -63,21 +64,16 @@ func (b *branch) start(ctx context.Context) (string, error) {
 }
 
 func (b *branch) onBranch(ctx context.Context) (string, error) {
-	return b.run(ctx, b.User, "rev-parse", "--symbolic-full-name", "HEAD")
-}
-
-func (b *branch) run(ctx context.Context, dir string, args ...string) (string, error) {
-	out, err := command.Run(ctx, dir, args...)
-	return strings.TrimSpace(out), err
+	return command.Line(ctx, b.User, "rev-parse", "--symbolic-full-name", "HEAD")
 }
 
 // Tip returns the commit of the branch.
 func (b *branch) Tip(ctx context.Context) (string, error) {
-	return b.run(ctx, b.User, "rev-parse", "--verify", "--quiet", b.ref()+"^{commit}")
+	return command.Line(ctx, b.User, "rev-parse", "--verify", "--quiet", b.ref()+"^{commit}")
 }
 
 func (b *branch) contains(ctx context.Context, commit, in string) bool {
-	_, err := b.run(ctx, b.User, "merge-base", "--is-ancestor", commit, in)
+	_, err := command.Line(ctx, b.User, "merge-base", "--is-ancestor", commit, in)
 	return err == nil
 }
 
@@ -88,7 +84,7 @@ func (b *branch) Refresh(ctx context.Context) (tip string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("branch %s is gone: %w", b.Name, err)
 	}
-	head, err := b.run(ctx, b.User, "rev-parse", "HEAD")
+	head, err := command.Line(ctx, b.User, "rev-parse", "HEAD")
 	on, _ := b.onBranch(ctx)
 	if err != nil || b.Leave || on != b.users || head == tip || !b.contains(ctx, tip, head) {
 		return tip, nil //nolint:nilerr // the branch does not follow a checkout that git cannot read
@@ -101,7 +97,7 @@ var errMoved = errors.New("somebody else has moved the run's branch")
 
 // Land moves the branch from one commit to another, if it still points to the first.
 func (b *branch) Land(ctx context.Context, from, to string) error {
-	if _, err := b.run(ctx, b.User, "update-ref", "-m", "ralph: land", b.ref(), to, from); err != nil {
+	if _, err := command.Line(ctx, b.User, "update-ref", "-m", "ralph: land", b.ref(), to, from); err != nil {
 		if now, _ := b.Tip(ctx); now != from {
 			return errMoved
 		}
@@ -114,7 +110,7 @@ func (b *branch) Land(ctx context.Context, from, to string) error {
 func (b *branch) Follow(ctx context.Context) (why string) {
 	tip, err := b.Tip(ctx)
 	on, err2 := b.onBranch(ctx)
-	head, err3 := b.run(ctx, b.User, "rev-parse", "HEAD")
+	head, err3 := command.Line(ctx, b.User, "rev-parse", "HEAD")
 	switch {
 	case b.Leave || errors.Join(err, err2, err3) != nil || head == tip:
 		return ""
@@ -123,11 +119,11 @@ func (b *branch) Follow(ctx context.Context) (why string) {
 	case !b.contains(ctx, head, tip):
 		return "your branch has commits that the run does not have"
 	}
-	if err := b.markMove(tip); err != nil {
+	if err := os.WriteFile(b.Note, []byte(tip), 0o600); err != nil { // file: in the cache
 		return err.Error()
 	}
-	defer b.unmarkMove()
-	if _, err := b.run(ctx, b.User, "merge", "--quiet", "--ff-only", "--no-autostash", tip); err != nil {
+	defer os.Remove(b.Note) // on an error, Recover finds nothing to do
+	if _, err := command.Line(ctx, b.User, "merge", "--quiet", "--ff-only", "--no-autostash", tip); err != nil {
 		return "your uncommitted changes conflict with it"
 	}
 	return ""
@@ -135,7 +131,7 @@ func (b *branch) Follow(ctx context.Context) (why string) {
 
 // Behind counts the commits that the user's checkout does not have.
 func (b *branch) Behind(ctx context.Context) int {
-	out, err := b.run(ctx, b.User, "rev-list", "--count", "HEAD.."+b.ref())
+	out, err := command.Line(ctx, b.User, "rev-list", "--count", "HEAD.."+b.ref())
 	n := 0
 	if err == nil {
 		_, _ = fmt.Sscan(out, &n)
@@ -145,12 +141,12 @@ func (b *branch) Behind(ctx context.Context) int {
 
 // Close deletes the branches of runs whose commits the user has.
 func (b *branch) Close(ctx context.Context) {
-	out, err := b.run(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)",
+	out, err := command.Line(ctx, b.User, "for-each-ref", "--merged", "HEAD", "--format=%(objectname) %(refname)",
 		"refs/heads/ralph/")
 	for line := range strings.Lines(out) {
 		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
 		if err == nil && (name == b.ref() || ofRun().MatchString(name)) {
-			_, _ = b.run(ctx, b.User, "update-ref", "-d", name, oid) // nothing is lost if it stays
+			_, _ = command.Line(ctx, b.User, "update-ref", "-d", name, oid) // nothing is lost if it stays
 		}
 	}
 }
@@ -163,39 +159,25 @@ func (b *branch) pick(ctx context.Context, onto, commit string) (picked string, 
 	if err := b.checkout(ctx, onto); err != nil {
 		return "", nil, err
 	}
-	if parent, err := b.run(ctx, b.Root, "rev-parse", commit+"^"); err == nil && parent == onto {
+	if parent, err := command.Line(ctx, b.Root, "rev-parse", commit+"^"); err == nil && parent == onto {
 		return commit, nil, b.checkout(ctx, commit)
 	}
 	c := command.Call{Dir: b.Root, Env: command.Identity(ctx, b.Root)}
 	if conflict, err = slots.Pick(ctx, c, commit); err != nil || len(conflict) > 0 {
-		_, back := b.run(ctx, b.Root, "reset", "--quiet", "--hard", onto)
+		_, back := command.Line(ctx, b.Root, "reset", "--quiet", "--hard", onto)
 		return "", conflict, errors.Join(err, back)
 	}
 	if _, err = c.Run(ctx, "commit", "--quiet", "--allow-empty", "--no-verify", "--no-gpg-sign", "--reuse-message",
 		commit); err != nil {
 		return "", nil, err
 	}
-	picked, err = b.run(ctx, b.Root, "rev-parse", "HEAD")
+	picked, err = command.Line(ctx, b.Root, "rev-parse", "HEAD")
 	return picked, nil, err
 }
 
 func (b *branch) checkout(ctx context.Context, commit string) error {
-	_, err := b.run(ctx, b.Root, "checkout", "--quiet", "--force", "--detach", commit)
+	_, err := command.Line(ctx, b.Root, "checkout", "--quiet", "--force", "--detach", commit)
 	return err
-}
-
-// markMove records that ralph is moving the user's checkout to a commit.
-func (b *branch) markMove(tip string) error {
-	if b.Note == "" {
-		return nil
-	}
-	return os.WriteFile(b.Note, []byte(tip), 0o600) // file: in the cache
-}
-
-func (b *branch) unmarkMove() {
-	if b.Note != "" {
-		_ = os.Remove(b.Note) // on an error, Recover finds nothing to do
-	}
 }
 
 // Recover restores the user's checkout if ralph was killed while git moved it. It restores the files that git had
@@ -203,15 +185,12 @@ func (b *branch) unmarkMove() {
 func (b *branch) Recover(ctx context.Context) error {
 	b.unlock()
 	tip, err := os.ReadFile(b.Note) // file: in the cache
-	if b.Note == "" || errors.Is(err, fs.ErrNotExist) {
+	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	meta := command.MetaDir(b.User)
-	for _, name := range []string{"index.lock", "HEAD.lock", "ORIG_HEAD.lock", "MERGE_HEAD.lock"} {
-		_ = os.Remove(filepath.Join(meta, name)) // of the git that was killed
-	}
+	command.Unlock(b.User, "index", "HEAD", "ORIG_HEAD", "MERGE_HEAD")
 	if on, err := b.onBranch(ctx); err == nil && on != "HEAD" {
-		_ = os.Remove(filepath.Join(meta, filepath.FromSlash(on)+".lock"))
+		command.Unlock(b.User, on)
 	}
 	if err == nil {
 		err = b.restore(ctx, string(tip))
@@ -219,7 +198,7 @@ func (b *branch) Recover(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("restore the checkout after a kill: %w", err)
 	}
-	b.unmarkMove()
+	_ = os.Remove(b.Note)
 	return nil
 }
 
@@ -237,22 +216,20 @@ func (b *branch) restore(ctx context.Context, tip string) error {
 			break
 		}
 		name := fields[i+1]
-		now, err := command.Run(ctx, b.User, "hash-object", "--", name)
+		now, err := command.Line(ctx, b.User, "hash-object", "--", name)
 		_, gone := os.Lstat(filepath.Join(b.User, name))
 		switch {
-		case f[4] == "A" && err == nil && strings.TrimSpace(now) == f[3]:
+		case f[4] == "A" && err == nil && now == f[3]:
 			added = append(added, name)
-		case f[4] == "D" && gone != nil, f[4] != "A" && err == nil && strings.TrimSpace(now) == f[3]:
+		case f[4] == "D" && gone != nil, f[4] != "A" && err == nil && now == f[3]:
 			back = append(back, name)
 		}
 	}
-	if all := append(append([]string{}, back...), added...); len(all) > 0 {
-		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx,
-			append([]string{"reset", "-q", "HEAD", "--"}, all...)...)
+	if all := slices.Concat(back, added); len(all) > 0 {
+		_, err = command.Run(ctx, b.User, append([]string{"--literal-pathspecs", "reset", "-q", "HEAD", "--"}, all...)...)
 	}
 	if err == nil && len(back) > 0 {
-		_, err = command.Call{Dir: b.User, Env: []string{"GIT_LITERAL_PATHSPECS=1"}}.Run(ctx,
-			append([]string{"checkout", "-q", "HEAD", "--"}, back...)...)
+		_, err = command.Run(ctx, b.User, append([]string{"--literal-pathspecs", "checkout", "-q", "HEAD", "--"}, back...)...)
 	}
 	for _, name := range added {
 		err = errors.Join(err, os.Remove(filepath.Join(b.User, name)))
@@ -262,10 +239,7 @@ func (b *branch) restore(ctx context.Context, tip string) error {
 
 // unlock removes the locks of ralph's own refs that a kill left.
 func (b *branch) unlock() {
-	common := command.MetaDir(b.User)
-	if folder := filepath.Dir(common); filepath.Base(folder) == "worktrees" {
-		common = filepath.Dir(folder)
-	}
+	common := command.CommonDir(b.User)
 	for _, pattern := range []string{"refs/ralph-work/*.lock", "refs/heads/ralph/*.lock"} {
 		all, _ := fs.Glob(os.DirFS(common), pattern)
 		for _, lock := range all {

@@ -32,7 +32,7 @@ func newShop(t *testing.T) *shop {
 	s.first = s.Git("rev-parse", "HEAD")
 	joined := s.In(filepath.Join(t.TempDir(), "joined"))
 	s.Git("worktree", "add", "-q", "--detach", joined.Dir, "HEAD")
-	s.q = &queue{branch: &branch{Root: joined.Dir, User: s.Dir, Name: "ralph/run"}}
+	s.q = &queue{branch: &branch{Root: joined.Dir, User: s.Dir, Name: "ralph/run", Note: filepath.Join(t.TempDir(), "note")}}
 	s.q.check = func(context.Context, []*Job) (turn.Result, error) {
 		bad := gate.Result{Name: "test", Blocks: joined.Read("bad") != "", Output: joined.Read("bad")}
 		return turn.Result{Proof: turn.Proof{Report: gate.Report{Results: []gate.Result{bad}}}}, nil

@@ -127,7 +127,7 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 		return "", err
 	}
 	message := r.text()
-	if oid, err = commitTree(ctx, root, tree, head, message); err != nil {
+	if oid, err = CommitTree(ctx, root, tree, head, message); err != nil {
 		return "", err
 	}
 	if head == "" {
@@ -203,8 +203,8 @@ func headOf(ctx context.Context, root string) (commit, tree string, err error) {
 	return commit, tree, nil
 }
 
-// commitTree writes a commit of the tree. If parent is empty, it has none.
-func commitTree(ctx context.Context, root, tree, parent, message string) (string, error) {
+// CommitTree writes a commit of the tree. If parent is empty, it has none.
+func CommitTree(ctx context.Context, root, tree, parent, message string) (string, error) {
 	args := []string{"commit-tree", tree}
 	if parent != "" {
 		args = append(args, "-p", parent)

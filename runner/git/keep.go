@@ -141,7 +141,7 @@ func KeepFiles(ctx context.Context, root string, files []string, hold *os.File, 
 			tree, err = TreeWith(ctx, root, s.Base, files)
 		}
 		if err == nil {
-			tree, err = commitTree(ctx, root, tree, head, message)
+			tree, err = CommitTree(ctx, root, tree, head, message)
 		}
 		if err != nil {
 			return fmt.Errorf("keep state %s: %w", s.Ref(), err)

@@ -43,7 +43,7 @@ func Mentions(ctx context.Context, dir string, words []string, prose bool, skip 
 			}
 		}
 	} else if err == nil {
-		files = strings.Split(strings.TrimSuffix(said, "\x00"), "\x00")
+		files = command.Entries(said)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("look for %q: %w", words, err)

@@ -184,25 +184,19 @@ type putting struct {
 	before, after RefsView
 }
 
-// run runs git and returns what it prints, without the blanks around it.
-func run(ctx context.Context, root string, args ...string) (string, error) {
-	out, err := command.Run(ctx, root, args...)
-	return strings.TrimSpace(out), err
-}
-
 func (p putting) contains(ctx context.Context, commit, in string) bool {
-	_, err := run(ctx, p.root, "merge-base", "--is-ancestor", commit, in)
+	_, err := command.Line(ctx, p.root, "merge-base", "--is-ancestor", commit, in)
 	return err == nil
 }
 
 // fresh reports whether no branch had any of the commits with which HEAD follows tip.
 func (p putting) fresh(ctx context.Context, tip string) bool {
 	args := []string{"rev-list", "--count", p.after.Head, "--not", tip}
-	all, err1 := run(ctx, p.root, args...)
+	all, err1 := command.Line(ctx, p.root, args...)
 	for _, was := range p.before.heads {
 		args = append(args, was)
 	}
-	made, err2 := run(ctx, p.root, args...)
+	made, err2 := command.Line(ctx, p.root, args...)
 	return err1 == nil && err2 == nil && all == made
 }
 
@@ -210,20 +204,20 @@ func (p putting) fresh(ctx context.Context, tip string) bool {
 // renamed gets its name back.
 func (p putting) follow(ctx context.Context, exists bool) error {
 	if _, old := p.before.heads[p.after.Branch]; !exists && !old && p.after.Branch != "" {
-		_, err := run(ctx, p.root, "branch", "-m", p.after.Branch, p.branch)
+		_, err := command.Line(ctx, p.root, "branch", "-m", p.after.Branch, p.branch)
 		return err
 	}
 	ref := "refs/heads/" + p.branch
-	if _, err := run(ctx, p.root, "update-ref", "-m", "ralph: follow HEAD", ref, p.after.Head, p.after.heads[p.branch]); err != nil {
+	if _, err := command.Line(ctx, p.root, "update-ref", "-m", "ralph: follow HEAD", ref, p.after.Head, p.after.heads[p.branch]); err != nil {
 		return err
 	}
-	_, err := run(ctx, p.root, "symbolic-ref", "-m", "ralph: back to "+p.branch, "HEAD", ref)
+	_, err := command.Line(ctx, p.root, "symbolic-ref", "-m", "ralph: back to "+p.branch, "HEAD", ref)
 	return err
 }
 
 // known reports whether a branch had the commit of HEAD before, and still has it.
 func (p putting) known(ctx context.Context) bool {
-	out, err := run(ctx, p.root, "for-each-ref", "--contains", p.after.Head, "--format=%(refname)", "refs/heads")
+	out, err := command.Line(ctx, p.root, "for-each-ref", "--contains", p.after.Head, "--format=%(refname)", "refs/heads")
 	if err != nil || out == "" {
 		return false
 	}
@@ -238,11 +232,11 @@ func (p putting) known(ctx context.Context) bool {
 // leave checks the branch out. It returns why git refuses; empty: it did not.
 func (p putting) leave(ctx context.Context) (why string) {
 	if tip := p.before.heads[p.branch]; p.after.heads[p.branch] == "" && tip != "" {
-		if _, err := run(ctx, p.root, "update-ref", "refs/heads/"+p.branch, tip, ""); err != nil {
+		if _, err := command.Line(ctx, p.root, "update-ref", "refs/heads/"+p.branch, tip, ""); err != nil {
 			return fmt.Sprintf("the branch %s is gone: %v", p.branch, err)
 		}
 	}
-	if _, err := run(ctx, p.root, "checkout", "--quiet", "--no-overwrite-ignore", p.branch, "--"); err != nil {
+	if _, err := command.Line(ctx, p.root, "checkout", "--quiet", "--no-overwrite-ignore", p.branch, "--"); err != nil {
 		return fmt.Sprintf("HEAD is not on %s any more, and git cannot check it out: %v", p.branch, err)
 	}
 	return ""
@@ -386,7 +380,7 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (Lost, e
 	} else {
 		args = append(args, "--branches", "--remotes", "--tags")
 	}
-	out, err := run(ctx, c.root, args...)
+	out, err := command.Line(ctx, c.root, args...)
 	if err != nil {
 		return Lost{}, fmt.Errorf("find lost commits of %s: %w", name, err)
 	}
@@ -419,7 +413,7 @@ func (c *comparison) branch(ctx context.Context, name, old, now string) (Lost, e
 	if now == "" {
 		where += ", because the branch is gone"
 	}
-	if on, err := run(ctx, c.root, "for-each-ref", "--contains", old, "--count=1", "--format=%(refname:short)",
+	if on, err := command.Line(ctx, c.root, "for-each-ref", "--contains", old, "--count=1", "--format=%(refname:short)",
 		"refs/heads", "refs/remotes", "refs/tags"); err == nil && on != "" {
 		where, restore = "are not on it any more, only on "+on, fmt.Sprintf("git merge %.12s", old)
 	}
@@ -455,9 +449,9 @@ func (c *comparison) missing(ctx context.Context, all []commit, old, now string)
 		if target == "" {
 			continue
 		}
-		base, err := run(ctx, c.root, "merge-base", old, target)
+		base, err := command.Line(ctx, c.root, "merge-base", old, target)
 		if err != nil { // histories without a common commit
-			if base, err = run(ctx, c.root, "hash-object", "-t", "tree", "-w", "/dev/null"); err != nil { // the empty tree
+			if base, err = command.Line(ctx, c.root, "hash-object", "-t", "tree", "-w", "/dev/null"); err != nil { // the empty tree
 				return nil, err
 			}
 		}
@@ -499,10 +493,10 @@ func (c *comparison) missing(ctx context.Context, all []commit, old, now string)
 // the time of the commit. Within a second, only the subject shows it, so then it is part of the key.
 func (c *comparison) rewritten(ctx context.Context, base, tip string) (map[string]bool, error) {
 	rng := base + ".." + tip
-	if kind, err := run(ctx, c.root, "cat-file", "-t", base); err != nil || kind == "tree" {
+	if kind, err := command.Line(ctx, c.root, "cat-file", "-t", base); err != nil || kind == "tree" {
 		rng = tip
 	}
-	out, err := run(ctx, c.root, "log", "--no-merges", "--format=%an%x00%ae%x00%at%x01%ct%x01%s", rng)
+	out, err := command.Line(ctx, c.root, "log", "--no-merges", "--format=%an%x00%ae%x00%at%x01%ct%x01%s", rng)
 	authors := map[string]bool{}
 	for line := range strings.Lines(out) {
 		f := strings.SplitN(strings.TrimSuffix(line, "\n"), "\x01", 3)
@@ -525,7 +519,7 @@ type patch map[string]map[string]bool
 func (c *comparison) patch(ctx context.Context, args ...string) (patch, error) {
 	args = append([]string{args[0], "-U0", "--no-color", "--no-ext-diff", "--no-textconv", "--no-renames",
 		"--full-index", "--ignore-submodules=dirty"}, args[1:]...)
-	out, err := run(ctx, c.root, append(args, "--")...)
+	out, err := command.Line(ctx, c.root, append(args, "--")...)
 	return parsePatch(out), err
 }
 

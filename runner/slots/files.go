@@ -58,8 +58,8 @@ func (s *Slot) copyFiles(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for name := range strings.SplitSeq(strings.TrimRight(out, "\x00"), "\x00") {
-		if name == "" || strings.HasPrefix(name, ".ralph/") {
+	for _, name := range command.Entries(out) {
+		if strings.HasPrefix(name, ".ralph/") {
 			continue
 		}
 		if err := put(filepath.Join(s.home.root, name), filepath.Join(s.Root, name)); err != nil {

@@ -93,38 +93,42 @@ func (h *Home) Check(ctx context.Context, setup string) error {
 	if err := h.missing(ctx); err != nil {
 		return err
 	}
-	out, err := command.Run(ctx, h.root, "ls-files", "-s", "-z")
-	if err != nil {
-		return err
+	name, err := Submodule(ctx, h.root)
+	if name != "" && setup == "" {
+		return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; "+
+			"fill it with WORKTREE_SETUP, "+
+			"such as: git submodule update --init", name)}
 	}
+	return err
+}
+
+// Partial reports whether a repository is a partial clone, which may lack objects.
+func Partial(ctx context.Context, root string) bool {
+	out, err := command.Run(ctx, root, "config", "--get-regexp", `^(extensions\.partialclone|remote\..*\.promisor)$`)
+	return err == nil && out != "" // git says with an error that there is no such setting
+}
+
+// Submodule returns the first submodule in the index of a repository; empty: it has none.
+func Submodule(ctx context.Context, root string) (string, error) {
+	out, err := command.Run(ctx, root, "ls-files", "-s", "-z")
 	for entry := range strings.SplitSeq(out, "\x00") {
-		if name, sub := strings.CutPrefix(entry, "160000 "); sub && setup == "" {
-			_, name, _ = strings.Cut(name, "\t")
-			return &UnfitError{fmt.Sprintf("the submodule %q would be empty in a worktree; "+
-				"fill it with WORKTREE_SETUP, "+
-				"such as: git submodule update --init", name)}
+		if sub, name, _ := strings.Cut(entry, "\t"); strings.HasPrefix(sub, "160000 ") {
+			return name, err
 		}
 	}
-	return nil
+	return "", err
 }
 
 // missing returns an error for a partial clone that lacks files of HEAD: ralph's git fetches nothing.
 func (h *Home) missing(ctx context.Context) error {
-	if out, err := command.Run(ctx, h.root, "config", "--get-regexp",
-		`^(extensions\.partialclone|remote\..*\.promisor)$`); err != nil || out == "" {
-		return nil //nolint:nilerr // git says with an error that there is no such setting
+	if !Partial(ctx, h.root) {
+		return nil
 	}
 	out, err := command.Run(ctx, h.root, "rev-list", "--objects", "--no-walk", "--missing=print", "HEAD")
 	if err != nil {
 		return err
 	}
-	missing := 0
-	for line := range strings.Lines(out) {
-		if strings.HasPrefix(line, "?") {
-			missing++
-		}
-	}
-	if missing > 0 {
+	if missing := strings.Count("\n"+out, "\n?"); missing > 0 {
 		return &UnfitError{fmt.Sprintf("this partial clone lacks %d objects of HEAD, which a worktree needs; "+
 			"fetch them with: git archive HEAD > /dev/null", missing)}
 	}
@@ -169,11 +173,7 @@ func (s *Slot) ours(ctx context.Context) bool {
 // unlock removes the locks of killed git processes. No other process uses the slot: the run
 // holds the project's lock.
 func (s *Slot) unlock() {
-	meta := command.MetaDir(s.Root)
-	for _, path := range []string{filepath.Join(meta, "index.lock"), filepath.Join(meta, "HEAD.lock"), s.index(),
-		s.index() + ".lock"} {
-		_ = os.Remove(path)
-	}
+	command.Unlock(s.Root, "index", "HEAD")
 }
 
 // Temp returns the slot's own folder for temporary files.

@@ -75,11 +75,10 @@ func (s *Slot) Crossed(ctx context.Context, t Turn) (x Crossing, err error) {
 		if err != nil {
 			return x, err
 		}
-		mark, err := command.Run(ctx, s.Root, "log", "-1", "--format=%s", "--grep=^"+begins+", task ", e.parents[0])
+		mark, err := command.Line(ctx, s.Root, "log", "-1", "--format=%s", "--grep=^"+begins+", task ", e.parents[0])
 		if err != nil {
 			return x, fmt.Errorf("find stash entries: %w", err)
 		}
-		mark = strings.TrimSpace(mark)
 		key, _, _ := strings.Cut(strings.TrimPrefix(mark, begins+", task "), "-")
 		switch mine := mark == s.mark(t.Task) || mark == "" && slices.Contains(been, e.parents[0]); {
 		case !mine && len(files) > 0 && key != s.home.Key(t.Task):
@@ -171,8 +170,8 @@ func (s *Slot) has(ctx context.Context, e stashEntry, landed string) (files []st
 				continue
 			}
 			now, empty := s.blob(ctx, path)
-			was, _ := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", landed+":"+path) // a new file
-			switch was = strings.TrimSpace(was); {
+			was, _ := command.Line(ctx, s.Root, "rev-parse", "--verify", "--quiet", landed+":"+path) // a new file
+			switch {
 			case was == is[3]:
 			case was == now:
 				return nil, nil
@@ -213,6 +212,6 @@ func (s *Slot) Reject(ctx context.Context, w Work, before string) error {
 
 // Saved returns the commit of the kept work on the task of the slot's turn; empty: there is none.
 func (s *Slot) Saved(ctx context.Context, key string) string {
-	out, _ := command.Run(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)) // none
-	return strings.TrimSpace(out)
+	kept, _ := command.Line(ctx, s.Root, "rev-parse", "--verify", "--quiet", Ref(key)) // none
+	return kept
 }

@@ -34,10 +34,7 @@ type Work struct {
 // Files returns the files that the work changes, relative to the repository.
 func (w Work) Files(ctx context.Context, s *Slot) ([]string, error) {
 	out, err := command.Run(ctx, s.Root, "diff", "--name-only", "-z", w.Base, w.Commit)
-	if err != nil || out == "" {
-		return nil, err
-	}
-	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
+	return command.Entries(out), err
 }
 
 // refs is the prefix of refs that keep unfinished work.
@@ -144,10 +141,10 @@ func Pick(ctx context.Context, c command.Call, commit string) (conflict []string
 		return nil, nil
 	}
 	out, asked := c.Run(ctx, "diff", "--name-only", "--diff-filter=U", "-z")
-	if asked != nil || out == "" {
+	if conflict = command.Entries(out); asked != nil || len(conflict) == 0 {
 		return nil, err
 	}
-	return strings.Split(strings.TrimRight(out, "\x00"), "\x00"), nil
+	return conflict, nil
 }
 
 // Save makes one commit of everything that was done in the slot since Begin, without the plan, and keeps
@@ -185,9 +182,8 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 	}
 	// After a reset below the base, the work is what was done since their last common commit: it must not take back
 	// what others have landed.
-	if common, err := command.Run(ctx, s.Root, "merge-base", j.Base, "HEAD"); err == nil { // else HEAD has no history
-		w.Base = strings.TrimSpace(common)
-		j.Base = w.Base
+	if common, err := command.Line(ctx, s.Root, "merge-base", j.Base, "HEAD"); err == nil { // else HEAD has no history
+		w.Base, j.Base = common, common
 	}
 	tree, err := s.tree(ctx, j)
 	if err == nil {
@@ -196,17 +192,13 @@ func (s *Slot) save(ctx context.Context, j record, message string) (Work, error)
 	if err != nil {
 		return w, err
 	}
-	if was, err := command.Run(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil ||
-		strings.TrimSpace(was) == tree {
+	if was, err := command.Line(ctx, s.Root, "rev-parse", j.Base+"^{tree}"); err != nil || was == tree {
 		_, _ = command.Run(ctx, s.Root, "update-ref", "-d", Ref(j.Key)) // the agent undid the earlier work
 		return w, err
 	}
-	c := command.Call{Dir: s.Root, Env: command.Identity(ctx, s.Root), Stdin: s.message(ctx, j, message)}
-	out, err := c.Run(ctx, "commit-tree", tree, "-p", j.Base)
-	if err != nil {
+	if w.Commit, err = git.CommitTree(ctx, s.Root, tree, j.Base, s.message(ctx, j, message)); err != nil {
 		return w, err
 	}
-	w.Commit = strings.TrimSpace(out)
 	_, err = command.Run(ctx, s.Root, "update-ref", Ref(j.Key), w.Commit)
 	return w, err
 }
@@ -254,35 +246,28 @@ func (s *Slot) message(ctx context.Context, j record, given string) string {
 
 // tree writes the tree of the slot, with the plan and the user's uncommitted files as they are in Base.
 func (s *Slot) tree(ctx context.Context, j record) (string, error) {
-	index := s.index()
-	defer os.Remove(index)
-	c := command.Call{Dir: s.Root, Env: []string{"GIT_INDEX_FILE=" + index, "GIT_LITERAL_PATHSPECS=1"}}
-	if _, err := c.Run(ctx, "read-tree", "HEAD"); err != nil {
+	x, err := git.NewIndex(ctx, s.Root, "HEAD")
+	if err != nil {
 		return "", err
 	}
+	defer x.Close()
 	if paths := append(s.planPaths(), j.Start.Names()...); len(paths) > 0 {
-		if _, err := c.Run(ctx, append([]string{"rm", "-r", "-q", "--cached", "--ignore-unmatch", "--"},
-			paths...)...); err != nil {
+		if _, err := x.Run(ctx, "", append([]string{"--literal-pathspecs", "rm", "-r", "-q", "--cached",
+			"--ignore-unmatch", "--"}, paths...)...); err != nil {
 			return "", err
 		}
-		was, err := c.Run(ctx, append([]string{"ls-tree", "-r", "-z", j.Base, "--"}, paths...)...)
+		was, err := x.Run(ctx, "", append([]string{"--literal-pathspecs", "ls-tree", "-r", "-z", j.Base, "--"}, paths...)...)
 		if err != nil {
 			return "", err
 		}
 		if was != "" {
-			back := c
-			back.Stdin = was
-			if _, err := back.Run(ctx, "update-index", "-z", "--index-info"); err != nil {
+			if _, err := x.Run(ctx, was, "update-index", "-z", "--index-info"); err != nil {
 				return "", err
 			}
 		}
 	}
-	out, err := c.Run(ctx, "write-tree")
-	return strings.TrimSpace(out), err
+	return x.Tree(ctx)
 }
-
-// index returns the path of the index that tree uses.
-func (s *Slot) index() string { return filepath.Join(s.top, "index") }
 
 // planPaths returns the plan's files, relative to the repository.
 func (s *Slot) planPaths() []string {

@@ -43,6 +43,17 @@ func Run(ctx context.Context, dir string, args ...string) (string, error) {
 	return Call{Dir: dir}.Run(ctx, args...)
 }
 
+// Line is Run without the blanks around the output.
+func Line(ctx context.Context, dir string, args ...string) (string, error) {
+	out, err := Run(ctx, dir, args...)
+	return strings.TrimSpace(out), err
+}
+
+// Entries returns what git prints with -z.
+func Entries(out string) []string {
+	return strings.FieldsFunc(out, func(r rune) bool { return r == '\x00' })
+}
+
 // Run returns git's output. The error is exec.ErrNotFound if git is not installed. Git works in the repository of Dir,
 // whatever core.worktree says. It starts no daemon, talks to no server unless Env allows it, takes no optional locks,
 // and runs no hooks and only those filter drivers that the context trusts. It gets no secrets, and has its own process
@@ -234,6 +245,14 @@ func MetaDir(root string) string {
 		}
 	}
 	return dir
+}
+
+// Unlock removes the locks of these files of the work tree at root, which a killed git has left. No other git may be
+// running there.
+func Unlock(root string, names ...string) {
+	for _, name := range names {
+		_ = os.Remove(filepath.Join(MetaDir(root), filepath.FromSlash(name)+".lock"))
+	}
 }
 
 // CommonDir returns the folder that the work tree at root shares with the linked ones.

@@ -58,10 +58,7 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	if err != nil {
 		return j, err
 	}
-	head, err := command.Run(ctx, u.root, "rev-parse", "-q", "--verify", "HEAD")
-	if j.Head = strings.TrimSpace(head); err != nil {
-		j.Head = "" // no commit yet
-	}
+	j.Head, _ = command.Line(ctx, u.root, "rev-parse", "-q", "--verify", "HEAD") // empty: no commit yet
 	if j.Ref, err = undoneRef(ctx, u.root, u.r.Iterations[0]); err != nil {
 		return j, err
 	}
@@ -81,8 +78,7 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 
 func undoneRef(ctx context.Context, root string, k Kept) (string, error) {
 	ref := git.State{Run: k.Run, Iteration: k.Iteration, Undone: true}.Ref()
-	out, err := command.Run(ctx, root, "for-each-ref", "--format=%(objectname)", ref)
-	return strings.TrimSpace(out), err
+	return command.Line(ctx, root, "for-each-ref", "--format=%(objectname)", ref)
 }
 
 func (j *journal) path(file string) string { return filepath.Join(j.Root, filepath.FromSlash(file)) }

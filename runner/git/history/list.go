@@ -177,7 +177,7 @@ func Undone(ctx context.Context, dir, run string, kept []Kept) (map[int]bool, er
 		return nil, fmt.Errorf("find undone iterations: %w", err)
 	}
 	commits := map[string]map[int]bool{} // what each says of iterations
-	for _, record := range splitNul(out) {
+	for _, record := range command.Entries(out) {
 		oid, text, _ := strings.Cut(record, "\n")
 		says := map[int]bool{}
 		for line := range strings.Lines(text) {
@@ -258,7 +258,7 @@ func edited(ctx context.Context, root, kept string) ([]string, error) {
 	if err != nil {
 		return nil, fmt.Errorf("compare with a kept state: %w", err)
 	}
-	files := slices.DeleteFunc(append(splitNul(changed), splitNul(untracked)...),
+	files := slices.DeleteFunc(append(command.Entries(changed), command.Entries(untracked)...),
 		func(f string) bool { return strings.HasSuffix(f, "/") }) // a nested repository
 	return differing(ctx, root, kept, files)
 }

@@ -182,11 +182,7 @@ func (u *Undo) compare(ctx context.Context, args ...string) (string, error) {
 // changed returns the files that differ between two commits or trees.
 func (u *Undo) changed(ctx context.Context, from, to string) ([]string, error) {
 	out, err := u.compare(ctx, "-z", "--name-only", from, to, "--")
-	return splitNul(out), err
-}
-
-func splitNul(out string) []string {
-	return slices.DeleteFunc(strings.Split(out, "\x00"), func(s string) bool { return s == "" })
+	return command.Entries(out), err
 }
 
 // check finds the uncommitted files. It returns a *ConflictError if somebody else has changed them.

@@ -19,6 +19,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ralph/runner/git"
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -264,9 +265,6 @@ func openPlace(ctx context.Context, cache, name string) (*place, error) {
 		if ok, err := p.lock.TryLock(); err != nil {
 			return nil, fmt.Errorf("open slot: %w", err)
 		} else if ok {
-			for _, name := range []string{"index", "index.lock"} { // of a git that was killed; see left
-				_ = os.Remove(filepath.Join(p.dir, name))
-			}
 			return p, nil
 		}
 	}
@@ -326,10 +324,7 @@ func (p *place) checkout(ctx context.Context, head string) error {
 			return err
 		})
 	}
-	meta := command.MetaDir(p.root)
-	for _, name := range []string{"index.lock", "HEAD.lock"} { // of git processes that were killed
-		_ = os.Remove(filepath.Join(meta, name))
-	}
+	command.Unlock(p.root, "index", "HEAD")
 	_, err := command.Run(ctx, p.root, "checkout", "--quiet", "--force", "--detach", head)
 	if err == nil {
 		_, err = command.Run(ctx, p.root, "clean", "-ffdq")
@@ -360,22 +355,22 @@ func (p *place) fill(files []File) error {
 
 // left makes a commit of the worktree as it is, on top of its HEAD, and moves no branch.
 func (p *place) left(ctx context.Context) (head, commit string, err error) {
-	head, err = command.Run(ctx, p.root, "rev-parse", "HEAD")
+	if head, err = command.Line(ctx, p.root, "rev-parse", "HEAD"); err != nil {
+		return "", "", err
+	}
+	x, err := git.NewIndex(ctx, p.root, "HEAD")
 	if err != nil {
 		return "", "", err
 	}
-	head = strings.TrimSpace(head)
-	index := filepath.Join(p.dir, "index")
-	defer os.Remove(index)
-	c := command.Call{Dir: p.root, Env: append(command.Identity(ctx, p.root), "GIT_INDEX_FILE="+index)}
-	var tree string
-	for _, args := range [][]string{{"read-tree", "HEAD"}, {"add", "--all"}, {"write-tree"}} {
-		if tree, err = c.Run(ctx, args...); err != nil {
-			return "", "", err
-		}
+	defer x.Close()
+	tree := ""
+	if _, err = x.Run(ctx, "", "add", "--all"); err == nil {
+		tree, err = x.Tree(ctx)
 	}
-	commit, err = c.Run(ctx, "commit-tree", strings.TrimSpace(tree), "-p", head, "-m", "what the turn left")
-	return head, strings.TrimSpace(commit), err
+	if err == nil {
+		commit, err = git.CommitTree(ctx, p.root, tree, head, "what the turn left")
+	}
+	return head, commit, err
 }
 
 func local(path string) bool { return path == "" || filepath.IsLocal(path) }

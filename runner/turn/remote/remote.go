@@ -16,6 +16,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/carrier"
 	"ralph/runner/git/command"
+	"ralph/runner/slots"
 	"ralph/runner/turn"
 	"ralph/runner/turn/stop"
 	"ralph/state"
@@ -58,12 +59,11 @@ func (t Trip) Probe(ctx context.Context) error {
 // Send lets the worker carry out the turn. The worktree is then like the worker's. emit gets each event.
 // The error is a *FailedError if the worker or the connection to it failed.
 func (t Trip) Send(ctx context.Context, a turn.Assignment, emit func(state.Event)) (turn.Result, error) {
-	head, err := command.Run(ctx, t.Root, "rev-parse", "HEAD")
-	if err != nil {
+	p := t.Parcel
+	var err error
+	if p.Head, err = command.Line(ctx, t.Root, "rev-parse", "HEAD"); err != nil {
 		return turn.Result{}, err
 	}
-	p := t.Parcel
-	p.Head = strings.TrimSpace(head)
 	p.Assignment = t.relative(a)
 	var end End
 	var pack strings.Builder
@@ -312,25 +312,18 @@ func isOID(s string) bool {
 
 // Fit returns an error if ralph cannot send the commits of a repository.
 func Fit(ctx context.Context, root string) error {
-	if out, err := command.Run(ctx, root, "rev-parse", "--is-shallow-repository"); err != nil ||
-		strings.TrimSpace(out) == "true" {
+	if is, err := command.Line(ctx, root, "rev-parse", "--is-shallow-repository"); err != nil || is == "true" {
 		return errors.Join(err,
 			errors.New("a shallow clone cannot be sent to other machines; complete it with: git fetch --unshallow"))
 	}
-	if out, err := command.Run(ctx, root, "config", "--get-regexp",
-		`^(extensions\.partialclone|remote\..*\.promisor)$`); err == nil && out != "" {
+	if slots.Partial(ctx, root) {
 		return errors.New("a partial clone cannot be sent to other machines; " +
 			"complete it with: git fetch --refetch --no-filter")
 	}
-	out, err := command.Run(ctx, root, "ls-files", "-s", "-z")
-	if err != nil {
+	if name, err := slots.Submodule(ctx, root); err != nil {
 		return err
-	}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		if name, sub := strings.CutPrefix(entry, "160000 "); sub {
-			_, name, _ = strings.Cut(name, "\t")
-			return fmt.Errorf("the submodule %q cannot be sent to other machines; work with local slots only", name)
-		}
+	} else if name != "" {
+		return fmt.Errorf("the submodule %q cannot be sent to other machines; work with local slots only", name)
 	}
 	if out, err := command.Run(ctx, root, "grep", "--cached", "-l", "filter=lfs", "--",
 		":(glob)**/.gitattributes"); err == nil && out != "" {
