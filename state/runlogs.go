@@ -40,6 +40,18 @@ func (l RunLogs) Keep(name, text string) (path string, err error) {
 	return filepath.Join(l.Dir, name), nil
 }
 
+// KeepMore is Keep under a name that is free: the given one, or the same with .2 and so on, up to most.
+func (l RunLogs) KeepMore(name, text string, most int) (path string, err error) {
+	free := name
+	for n := 2; n <= most; n++ {
+		if info, err := os.Lstat(filepath.Join(l.Dir, free)); err != nil || !info.Mode().IsRegular() {
+			break
+		}
+		free = fmt.Sprintf("%s.%d", name, n)
+	}
+	return l.Keep(free, text)
+}
+
 // open opens a file for writing. An agent can guess its name, and those of the folders below the
 // state directory: what is not a folder there is removed first, and so is anything that is not a plain file with
 // this name alone.

@@ -2,13 +2,13 @@ package agent
 
 import (
 	"fmt"
-	"hash/fnv"
 	"slices"
 	"strings"
 
 	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
+	"ralph/runner/agent/wire"
 	"ralph/state"
 )
 
@@ -160,7 +160,7 @@ const (
 type StuckWatch struct {
 	why   string
 	open  map[string]state.Tool
-	steps map[string][]uint64 // the newest calls with their answers, of the agent itself ("") and each of its sub-agents
+	steps map[string][]string // the newest calls with their answers, of the agent itself ("") and each of its sub-agents
 }
 
 // See takes what the agent reports, and says what it repeats; empty: it is not stuck.
@@ -168,7 +168,7 @@ func (w *StuckWatch) See(p state.Payload) string {
 	switch d := p.(type) {
 	case state.Tool:
 		if w.open == nil {
-			w.open, w.steps = map[string]state.Tool{}, map[string][]uint64{}
+			w.open, w.steps = map[string]state.Tool{}, map[string][]string{}
 		}
 		w.open[d.ID] = d
 	case state.ToolResult:
@@ -187,7 +187,7 @@ func (w *StuckWatch) add(call state.Tool, answer state.ToolResult) {
 		w.steps[call.Parent] = nil
 		return
 	}
-	steps := append(w.steps[call.Parent], sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error)))
+	steps := append(w.steps[call.Parent], wire.Sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error)))
 	steps = steps[max(0, len(steps)-longest*sameRounds):]
 	w.steps[call.Parent] = steps
 	for period := 1; period <= longest; period++ {
@@ -220,12 +220,3 @@ func waits(call state.Tool) bool {
 
 // timeless is a text without times of day and spans.
 func timeless(text string) string { return timeRE().ReplaceAllString(text, "T") }
-
-func sum(texts ...string) uint64 {
-	h := fnv.New64a()
-	for _, text := range texts {
-		_, _ = h.Write([]byte(text)) // never fails
-		_, _ = h.Write([]byte{0})
-	}
-	return h.Sum64()
-}

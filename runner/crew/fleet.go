@@ -1,7 +1,6 @@
 package crew
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -18,6 +17,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
+	"ralph/runner/agent/wire"
 	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
@@ -202,29 +202,25 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 	return f, nil
 }
 
+// maxReport is how many bytes a line of ralph-hub may have.
+const maxReport = 4 << 20
+
 // follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
 func follow(ctx context.Context, way carrier.Way, env []string, heard func(fleetReport)) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
-	var text []byte
 	why := "ralph-hub has ended"
-	args := append([]string{way.Hub, "workers", "--watch", "--serve"}, way.Reach()...)
-	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: env, Stdin: in, Pipe: true}, func(p []byte) bool {
-		text = append(text, p...)
-		for {
-			line, rest, whole := bytes.Cut(text, []byte("\n"))
-			if !whole {
-				return false
-			}
-			text = rest
-			var r fleetReport
-			if err := json.Unmarshal(line, &r); err != nil {
-				why = strings.TrimPrefix(termtext.Line(string(line)), "ralph-hub: ")
-				continue
-			}
+	lines := wire.Lines{Max: maxReport, Long: func() {}, Line: func(line string) {
+		var r fleetReport
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			why = strings.TrimPrefix(termtext.Line(line), "ralph-hub: ")
+		} else {
 			heard(r)
 		}
-	})
+	}}
+	args := append([]string{way.Hub, "workers", "--watch", "--serve"}, way.Reach()...)
+	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: env, Stdin: in, Pipe: true},
+		func(p []byte) bool { _, _ = lines.Write(p); return false })
 	return cmp.Or(err, errors.New(why))
 }
 

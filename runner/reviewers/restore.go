@@ -9,8 +9,6 @@ import (
 	"sync"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"ralph/runner/git/command"
 	"ralph/runner/turn/edits"
 	"ralph/state"
@@ -54,7 +52,7 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 		if path == plan || strings.HasPrefix(path, plan+string(filepath.Separator)) {
 			continue // people and `ralph task` change the plan too: see protect.Bystander
 		}
-		at, there := written(path)
+		at, there := edits.ChangedAt(path)
 		if _, err := projectfs.In(root).Lstat(path); projectfs.Refused(err) != nil || !r.tools.couldWrite(at) {
 			continue
 		}
@@ -72,17 +70,6 @@ func (p *Panel) putBack(ctx context.Context, r *workspace, files []string) map[s
 		}
 	}
 	return did
-}
-
-// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its
-// folder.
-func written(path string) (at time.Time, there bool) {
-	var st unix.Stat_t
-	there = unix.Lstat(path, &st) == nil
-	if !there && unix.Lstat(filepath.Dir(path), &st) != nil {
-		return time.Time{}, false
-	}
-	return time.Unix(st.Ctim.Unix()), there
 }
 
 // aside copies the text of a file into the log folder and returns the path of the copy; empty if there is no text.

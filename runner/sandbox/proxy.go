@@ -3,7 +3,7 @@ package sandbox
 // This file starts and ends the proxy of a sandbox.
 
 import (
-	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,9 +14,11 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"ralph/ptyexec"
+	"ralph/runner/agent/wire"
 )
 
 // Proxy is a running proxy. The zero value is none.
@@ -38,6 +40,7 @@ const (
 	maxStarts = 10
 	// maxRefusals limits how many refusals one proxy reports: a program may try for hours.
 	maxRefusals = 1000
+	maxAnswer   = 64 << 10 // bytes of a line of the proxy
 )
 
 // StartProxy starts the proxy if SANDBOX_NET lists hosts and the sandbox needs a proxy for that. The proxy ends with Stop,
@@ -59,6 +62,7 @@ func StartProxy(ctx context.Context, s Settings, refused func(hostport string)) 
 	ctx, cancel := context.WithCancel(ctx)
 	hold, release := io.Pipe() // its stdin: the proxy ends when it is closed
 	lines := reader{ready: make(chan struct{}), refused: refused}
+	out := wire.Lines{Max: maxAnswer, Line: lines.take, Long: func() {}}
 	var failed error
 	ended := make(chan struct{})
 	go func() {
@@ -68,7 +72,7 @@ func StartProxy(ctx context.Context, s Settings, refused func(hostport string)) 
 			_, failed = ptyexec.Run(ctx, ptyexec.Command{
 				Args: []string{hub, "proxy", "--socket", p.Route.Socket, "--allow", s.Listed().String()}, Stdin: hold,
 				Pipe: true,
-			}, lines.read)
+			}, func(p []byte) bool { _, _ = out.Write(p); return false })
 		}
 	}()
 	p.stop = func() {
@@ -81,7 +85,7 @@ func StartProxy(ctx context.Context, s Settings, refused func(hostport string)) 
 	case <-lines.ready:
 		return p, nil
 	case <-ended:
-		err = errors.Join(failed, errors.New(lines.output()))
+		err = errors.Join(failed, errors.New(cmp.Or(strings.TrimSpace(lines.other), "it ended immediately")))
 	case <-time.After(startTimeout):
 		err = errors.New("it did not answer")
 	}
@@ -93,39 +97,19 @@ func StartProxy(ctx context.Context, s Settings, refused func(hostport string)) 
 type reader struct {
 	ready    chan struct{}
 	refused  func(string)
-	rest     []byte
-	other    bytes.Buffer
+	other    string
 	open     bool
 	reported int
 }
 
-func (r *reader) output() string {
-	if r.other.Len() == 0 {
-		return "it ended immediately"
-	}
-	return string(bytes.TrimSpace(r.other.Bytes()))
-}
-
-func (r *reader) read(p []byte) (final bool) {
-	r.rest = append(r.rest, p...)
-	for {
-		line, rest, ok := bytes.Cut(r.rest, []byte("\n"))
-		if !ok {
-			return false
-		}
-		r.rest = rest
-		r.take(line)
-	}
-}
-
-func (r *reader) take(line []byte) {
+func (r *reader) take(line string) {
 	var l struct {
 		Ready   bool
 		Refused string
 	}
-	switch err := json.Unmarshal(line, &l); {
+	switch err := json.Unmarshal([]byte(line), &l); {
 	case err != nil:
-		r.other.Write(line)
+		r.other += line
 	case l.Ready && !r.open:
 		r.open = true
 		close(r.ready)

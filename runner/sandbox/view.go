@@ -212,25 +212,11 @@ func lookup(env []string, name string) (value string) {
 // existing resolves the paths and leaves out those that do not exist.
 func existing(paths []string) []string {
 	var out []string
-	folders := map[string]string{} // without links: most paths share theirs
 	for _, path := range paths {
-		info, err := os.Lstat(path)
-		if err != nil {
+		if _, err := os.Lstat(path); err != nil {
 			continue // most do not exist, and Lstat is one call where EvalSymlinks makes one for each folder
 		}
-		folder, name := filepath.Split(path)
-		real, ok := folders[folder]
-		if info.Mode()&fs.ModeSymlink != 0 || folder == "" {
-			real, err = filepath.EvalSymlinks(path)
-		} else {
-			if !ok {
-				if real, err = filepath.EvalSymlinks(folder); err == nil {
-					folders[folder] = real
-				}
-			}
-			real = filepath.Join(real, name)
-		}
-		if err == nil && !slices.Contains(out, real) {
+		if real, err := filepath.EvalSymlinks(path); err == nil && !slices.Contains(out, real) {
 			out = append(out, real)
 		}
 	}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -90,15 +89,7 @@ func keep(logs, name string, is file) error {
 		text = is.Other + "\n"
 	}
 	base := "planted." + strings.TrimPrefix(strings.ReplaceAll(name, "/", "."), ".")
-	base = base[:min(len(base), 200)]
-	free := base
-	for n := 2; n <= maxKept; n++ {
-		if _, err := os.Lstat(filepath.Join(logs, free)); err != nil {
-			break
-		}
-		free = fmt.Sprintf("%s.%d", base, n)
-	}
-	_, err := ralph.RunLogs{Dir: logs}.Keep(free, text)
+	_, err := ralph.RunLogs{Dir: logs}.KeepMore(base[:min(len(base), 200)], text, maxKept)
 	return err
 }
 

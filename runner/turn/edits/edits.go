@@ -14,6 +14,7 @@ package edits
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -62,6 +63,17 @@ type Watch[V any] struct {
 type change[V any] struct {
 	Edit[V]
 	at time.Time
+}
+
+// ChangedAt returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its
+// folder; zero: that is gone, too.
+func ChangedAt(path string) (at time.Time, there bool) {
+	var st unix.Stat_t
+	there = unix.Lstat(path, &st) == nil
+	if !there && unix.Lstat(filepath.Dir(path), &st) != nil {
+		return at, false
+	}
+	return time.Unix(st.Ctim.Unix()), there
 }
 
 // stamp changes whenever a file does: no program can set a ctime, and a rename changes it, too.

@@ -5,16 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"ralph/runner/audit"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
+	"ralph/runner/turn/edits"
 )
 
 // Bystander is a program without a task, such as a reviewer or a hook: nothing that it changes in the plan counts.
@@ -52,7 +50,8 @@ func (b *Bystander) Settle(own Own, could func(time.Time) bool) ([]audit.Finding
 	if len(b.plan.files) == 0 || len(mine) == 0 && len(others(before, now.List.Tasks, nobody, false)) == 0 {
 		return nil, nil
 	}
-	if could != nil && !slices.ContainsFunc(b.plan.files, func(f file) bool { return could(written(f.path)) }) {
+	wrote := func(f file) bool { at, _ := edits.ChangedAt(f.path); return at.IsZero() || could(at) }
+	if could != nil && !slices.ContainsFunc(b.plan.files, wrote) {
 		return nil, nil // a person has saved it
 	}
 	people := (&store.JournalPeople{File: f, From: b.plan.before, Since: b.begun}).Now
@@ -137,16 +136,6 @@ func answered(o Outcome) []audit.Finding {
 		}
 	}
 	return found
-}
-
-// written returns when a path last changed: its ctime, which no program can set. If it is gone, the ctime of its
-// folder.
-func written(path string) time.Time {
-	var st unix.Stat_t
-	if unix.Stat(path, &st) != nil && unix.Stat(filepath.Dir(path), &st) != nil {
-		return time.Now()
-	}
-	return time.Unix(st.Ctim.Unix())
 }
 
 const leftToPerson = "ralph left it, because a person changed the plan meanwhile"

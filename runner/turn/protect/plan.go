@@ -312,7 +312,7 @@ func copyNote(kept string) string {
 	return "; the call's version is in " + kept
 }
 
-// maxAside limits how many versions of one file an iteration keeps.
+// maxAside limits how many versions of one file an iteration keeps: a call and its checks may both have changed it.
 const maxAside = 20
 
 // keepAside keeps a text that does not count, and returns its path; empty: it is not kept.
@@ -320,18 +320,7 @@ func (c Call) keepAside(path string, text []byte) string {
 	if c.Logs == "" || len(text) == 0 {
 		return ""
 	}
-	name := fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path))
-	free := name
-	for n := 2; n <= maxAside; n++ {
-		if info, err := os.Lstat(filepath.Join(c.Logs, free)); err != nil || !info.Mode().IsRegular() {
-			break
-		}
-		free = fmt.Sprintf("%s.%d", name, n) // a call and its checks may both have changed the file
-	}
-	to, err := state.RunLogs{Dir: c.Logs}.Keep(free, string(text))
-	if err != nil {
-		return ""
-	}
+	to, _ := state.RunLogs{Dir: c.Logs}.KeepMore(fmt.Sprintf("%d.%s", c.Iteration, filepath.Base(path)), string(text), maxAside)
 	return to
 }
 
@@ -533,27 +522,9 @@ func (p *Plan) mergeOwnTask(made []byte, same bool) bool {
 	if to.State != own.State {
 		err = store.Restore(f, own, to)
 	}
-	return err == nil && to.Wording() == own.Wording() && p.sameBelow(made)
-}
-
-// sameBelow is true if the copy says the same about the tasks below the call's own one.
-func (p *Plan) sameBelow(made []byte) bool {
-	list, err := store.Parse(p.call.Plan.Path, made, nil)
-	if err != nil {
-		return false
-	}
-	_, is := family(list.Tasks, p.call.Task.ID)
-	_, was := family(p.before.List.Tasks, p.call.Task.ID)
-	if len(is) != len(was) {
-		return false
-	}
-	for i := 1; i < len(is); i++ {
-		a, b := list.Tasks[is[i]], p.before.List.Tasks[was[i]]
-		if a.State != b.State || a.Wording() != b.Wording() {
-			return false
-		}
-	}
-	return true
+	_, was, _ := strings.Cut(base, "\n") // the tasks below it, and notes
+	_, is, _ := strings.Cut(now, "\n")
+	return err == nil && to.Wording() == own.Wording() && is == was
 }
 
 // added returns the titles of the tasks that only the second plan has.
