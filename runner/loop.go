@@ -172,7 +172,7 @@ func (r *Run) admitBeside(ctx context.Context) (*task.Task, rules.Decision, erro
 		return nil, rules.Decision{}, nil //nolint:nilerr // admit returns it once no job is under way
 	}
 	next, ok := r.besideRule(f.Now).Next(f.Plan.List)
-	if !ok || r.crew.Room(ctx) == 0 {
+	if !ok || !r.crew.Room(ctx) {
 		return nil, rules.Decision{}, nil
 	}
 	r.addLimits(&f, next)

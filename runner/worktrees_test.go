@@ -16,7 +16,12 @@ import (
 
 // besideFakes work on the task that the prompt names, while others work on theirs.
 var besideFakes = map[string]func(*fake) int{
-	"beside":        func(f *fake) int { return f.beside(200 * time.Millisecond) },
+	"beside": func(f *fake) int { return f.beside(200 * time.Millisecond) },
+	"beside-marks": func(f *fake) int {
+		title := f.ownTask()
+		put(os.Getenv(fakeCount)+"."+title[len(title)-1:], "begun")
+		return f.beside(200 * time.Millisecond)
+	},
 	"beside-slowly": func(f *fake) int { return f.beside(time.Minute) },
 	// Asks about a, and works on the others.
 	"beside-asks": func(f *fake) int {
@@ -180,6 +185,21 @@ func TestRun_independentTasks_workSideBySideAndLand(t *testing.T) {
 	}
 	if got := b.git("for-each-ref", "refs/ralph-work", "refs/heads/ralph"); got != "" {
 		t.Errorf("left: %s", got)
+	}
+}
+
+func TestRun_workInTheMergeQueue_letsTheNextTaskStart(t *testing.T) {
+	if testing.Short() {
+		t.Skip("long: worktrees")
+	}
+	t.Parallel()
+	b := newBeside(t, "beside-marks", "a", "b", "c", "d")
+	b.o.Parallel = 2
+	// Joined, a and b pass only once the agent of the fourth task works.
+	b.check(`[ -e a ] && [ -e b ] || exit 0; for i in $(seq 300); do [ -e "$` + fakeCount + `.d" ] && exit 0; sleep 0.1; done; exit 1`)
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if got := b.order(); !strings.HasPrefix(got, "+ + ") || strings.Count(got, "landed") != 4 || b.sentBack() != "" {
+		t.Errorf("%s; sent back: %q", got, b.sentBack())
 	}
 }
 

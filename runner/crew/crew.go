@@ -38,8 +38,8 @@ type Workspace interface {
 	InWorktrees() bool
 	// Open reports whether another job may start.
 	Open() bool
-	// Room returns how many jobs can start.
-	Room(ctx context.Context) int
+	// Room reports whether there is a place for another job. It may make one.
+	Room(ctx context.Context) bool
 	// Place puts an assignment into the place of a job; nil: into that of the run itself, where it runs checks of its own.
 	Place(j *Job, a *turn.Assignment)
 	// Refresh brings the place of the run itself up to date. own returns an assignment for it. No job may be under way.
@@ -273,15 +273,18 @@ type Job struct {
 	Worker     *turn.Worker    // that carries out the job; nil: it ended before it got one
 	Assignment turn.Assignment // its Dir is the project's folder in the job's workspace
 
-	slot    *slots.Slot     // nil in the checkout
-	way     carrier.Carrier // to the machine of its turn
-	away    bool            // it is another machine
-	marked  bool            // see slots.Slot.Mark
-	queued  bool            // its work waits for the merge queue
-	message string
-	cancel  context.CancelCauseFunc
-	work    slots.Work
-	landing chan landing
+	slot   *slots.Slot     // nil in the checkout
+	lane   int             // see worktrees.lane
+	way    carrier.Carrier // to the machine of its turn
+	away   bool            // it is another machine
+	marked bool            // see slots.Slot.Mark
+	queued bool            // its work waits for the merge queue
+	// announced is true while the merge queue expects its work.
+	announced bool
+	message   string
+	cancel    context.CancelCauseFunc
+	work      slots.Work
+	landing   chan landing
 	// unchecked is true when no turn has checked the work as it is.
 	unchecked bool
 }
@@ -366,7 +369,7 @@ func (c *checkout) Ready(ctx context.Context, a turn.Assignment) error { return 
 
 func (c *checkout) InWorktrees() bool                                            { return false }
 func (c *checkout) Open() bool                                                   { return len(c.list) == 0 }
-func (c *checkout) Room(context.Context) int                                     { return 1 - len(c.list) }
+func (c *checkout) Room(context.Context) bool                                    { return c.Open() }
 func (c *checkout) Place(*Job, *turn.Assignment)                                 {}
 func (c *checkout) Settle(d Done, _ func() turn.Plan, _ turn.Checks) turn.Result { return d.Result }
 func (c *checkout) Refresh(context.Context, func() turn.Assignment, func(state.Event)) error {

@@ -57,35 +57,31 @@ func (c *worktrees) spare() int {
 	if c.o.Fleet == "" || c.o.Fixed() {
 		return 0
 	}
-	return max(min(c.fleet.Report().Slots, carrier.Most-c.o.Parallel)-c.fleetJobs(), 0)
+	return max(min(c.fleet.Report().Slots, carrier.Most-c.o.Parallel)-c.atWork(fleetLane), 0)
 }
 
-// fleetJobs are the turns in slots that come and go.
-func (c *worktrees) fleetJobs() (n int) {
+// fleetLane is the lane of all turns that go to workers which come and go.
+const fleetLane = 0
+
+// atWork counts the jobs in a lane whose work is not done yet.
+func (c *worktrees) atWork(lane int) (n int) {
 	for _, j := range c.list {
-		if j.slot.N > c.o.Parallel {
+		if j.lane == lane && !j.queued {
 			n++
 		}
 	}
 	return n
 }
 
-// grow opens a slot for the workers of the fleet, if they have room and there is none.
-func (c *worktrees) grow(ctx context.Context) {
-	if len(c.free) > 0 && c.free[len(c.free)-1].N > c.o.Parallel || c.spare() == 0 {
-		return
+// lane returns where a job can work now: the first free one of PARALLEL lanes, else the fleet's. A job whose work waits
+// for the merge queue has left its lane.
+func (c *worktrees) lane() (lane int, free bool) {
+	for lane := 1; lane <= c.o.Parallel; lane++ {
+		if c.atWork(lane) == 0 {
+			return lane, true
+		}
 	}
-	n := c.o.Parallel + 1
-	for c.ways[n].Kind != "" {
-		n++
-	}
-	s, err := c.home.Open(ctx, n, "HEAD")
-	if err != nil {
-		c.o.Log.Warn("no slot for the fleet can be opened", "error", err)
-		return
-	}
-	c.ways[n] = carrier.Carrier{Kind: carrier.Fleet}
-	c.free = append(c.free, s)
+	return fleetLane, c.spare() > 0
 }
 
 func (c *worktrees) followed() *state.FleetStatus {
@@ -97,26 +93,38 @@ func (c *worktrees) followed() *state.FleetStatus {
 }
 
 // Open implements Workspace.
-func (c *worktrees) Open() bool { return len(c.list) < c.o.Parallel+c.fleetJobs() || c.spare() > 0 }
-
-// Room implements Workspace.
-func (c *worktrees) Room(ctx context.Context) (n int) {
-	c.grow(ctx)
-	left := c.spare()
-	for _, s := range c.free {
-		if s.N <= c.o.Parallel {
-			n++
-		} else if left > 0 {
-			n, left = n+1, left-1
-		}
-	}
-	return n
+func (c *worktrees) Open() bool {
+	_, free := c.lane()
+	return free
 }
 
-// take gives a job the first free slot: those here come first.
+// Room implements Workspace. Work that waits for the merge queue stays in its slot, so there may be nearly twice as many
+// slots as jobs at work; one job at a time needs only one.
+func (c *worktrees) Room(ctx context.Context) bool {
+	if !c.Open() || len(c.free) > 0 {
+		return c.Open()
+	}
+	if len(c.list) >= 2*(c.o.Parallel+c.fleet.Report().Slots)-1 {
+		return false
+	}
+	n := 0
+	for _, j := range c.list { // they have all slots
+		n = max(n, j.slot.N)
+	}
+	s, err := c.home.Open(ctx, n+1, "HEAD")
+	if err != nil {
+		c.o.Log.Warn("no other slot can be opened", "error", err)
+		return false
+	}
+	c.free = append(c.free, s)
+	return true
+}
+
+// giveSlot gives a job a lane and the first free slot.
 func (c *worktrees) giveSlot(j *Job) {
 	j.slot, c.free = c.free[0], c.free[1:]
-	j.way, j.away = c.ways[j.slot.N]
+	j.lane, _ = c.lane()
+	j.way, j.away = c.ways[j.lane]
 }
 
 func (c *worktrees) release(j *Job) {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
+	"time"
 
 	"ralph/runner/gate"
 	"ralph/runner/turn"
@@ -24,9 +26,11 @@ type queue struct {
 	// suspects is how many of the jobs that come next failed together, while none of them was tried alone.
 	suspects int
 
-	in    chan *Job
-	end   context.CancelFunc
-	ended chan struct{} // closed when its goroutine has ended
+	in     chan *Job
+	coming atomic.Int32  // jobs that were announced, and are not here yet
+	fewer  chan struct{} // gets something if one of them does not come
+	end    context.CancelFunc
+	ended  chan struct{} // closed when its goroutine has ended
 }
 
 // maxBatch is how many results are checked together at most.
@@ -41,9 +45,26 @@ type landing struct {
 	err      error
 }
 
+// announce says that a job will come soon, or withdraw. A check waits a little for it: together they cost one check, one
+// after the other two.
+func (q *queue) announce() { q.coming.Add(1) }
+
+// withdraw says that a job that was announced does not come.
+func (q *queue) withdraw() {
+	q.coming.Add(-1)
+	select {
+	case q.fewer <- struct{}{}:
+	default: // it knows already
+	}
+}
+
+// patience is how long a check waits for jobs that were announced.
+const patience = 2 * time.Second
+
 // openQueue starts the queue of a branch.
 func openQueue(ctx context.Context, into *branch, check func(context.Context, []*Job) (turn.Result, error)) *queue {
-	q := &queue{branch: into, check: check, in: make(chan *Job), ended: make(chan struct{})}
+	q := &queue{branch: into, check: check, in: make(chan *Job), fewer: make(chan struct{}, 1),
+		ended: make(chan struct{})}
 	ctx, q.end = context.WithCancel(context.WithoutCancel(ctx))
 	go q.run(ctx)
 	return q
@@ -64,17 +85,10 @@ func (q *queue) run(ctx context.Context) {
 			case <-ctx.Done():
 				return
 			case j := <-q.in:
-				waiting = append(waiting, j)
+				waiting = q.take(waiting, j)
 			}
 		}
-		for more := true; more; {
-			select {
-			case j := <-q.in:
-				waiting = append(waiting, j)
-			default:
-				more = false
-			}
-		}
+		waiting = q.gather(ctx, waiting)
 		waiting = slices.DeleteFunc(waiting, func(j *Job) bool {
 			if err := j.Ctx.Err(); err != nil { // somebody has ended it
 				j.landing <- landing{err: err}
@@ -87,6 +101,39 @@ func (q *queue) run(ctx context.Context) {
 		}
 	}
 }
+
+// gather adds the jobs that are here, and those that come soon, unless the first one lands without a check.
+func (q *queue) gather(ctx context.Context, waiting []*Job) []*Job {
+	for late := time.After(patience); ; {
+		select {
+		case j := <-q.in:
+			waiting = q.take(waiting, j)
+			continue
+		default:
+		}
+		if q.coming.Load() <= 0 {
+			return waiting
+		}
+		if tip, _ := q.branch.Tip(ctx); len(waiting) == 1 && proves(waiting[0], tip) {
+			return waiting
+		}
+		select {
+		case j := <-q.in:
+			waiting = q.take(waiting, j)
+		case <-q.fewer:
+		case <-late:
+			return waiting
+		}
+	}
+}
+
+func (q *queue) take(waiting []*Job, j *Job) []*Job {
+	q.coming.Add(-1)
+	return append(waiting, j)
+}
+
+// proves reports whether the turn of a job has checked the tree that lands if nothing else does.
+func proves(j *Job, tip string) bool { return !j.unchecked && j.work.Base == tip }
 
 // answer answers the jobs of one round and returns those that wait for the next.
 func (q *queue) answer(ctx context.Context, waiting []*Job) (next []*Job) {
@@ -138,7 +185,7 @@ func (q *queue) round(ctx context.Context, jobs []*Job) ([]landing, error) {
 			return nil, fmt.Errorf("merge the work on %q: %w", j.Task.ID, err)
 		}
 		if out[i].conflict = conflict; len(conflict) == 0 {
-			proved = len(row) == 0 && !j.unchecked && j.work.Base == tip // its own turn has checked this very tree
+			proved = len(row) == 0 && proves(j, tip)
 			out[i].landed, at, row = commit, commit, append(row, i)
 		}
 	}

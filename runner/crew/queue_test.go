@@ -102,6 +102,24 @@ func TestRound_oneResultOnTheTip_needsNoCheck(t *testing.T) {
 	}
 }
 
+func TestGather_jobThatWasAnnounced_isCheckedWithTheOthers(t *testing.T) {
+	s := newShop(t)
+	s.round(s.work("z", "1")) // no turn has checked what comes on top of it
+	q := openQueue(t.Context(), s.q.branch, s.q.check)
+	defer q.close()
+	a, b, c := s.work("a", "1"), s.work("b", "1"), s.work("c", "1")
+	for _, j := range []*Job{a, b, c} {
+		j.Ctx, j.landing = t.Context(), make(chan landing, 1)
+		q.announce()
+	}
+	q.in <- a
+	go q.withdraw() // c does not come
+	q.in <- b
+	if one, two := <-a.landing, <-b.landing; one.landed == "" || two.landed == "" || q.checks != 1 {
+		t.Errorf("%+v, %+v after %d checks", one, two, q.checks)
+	}
+}
+
 func TestRound_oneBadAmongEight_goesBackAndTheOthersLand(t *testing.T) {
 	bads := []int{2, 7}
 	if !testing.Short() {

@@ -29,6 +29,11 @@ func (c *worktrees) carryOut(j *Job, look ReviewFunc) Done {
 	ctx := command.With(j.Ctx, c.trust)
 	d := Done{Job: j, Result: c.notBegun(ctx, j)}
 	land := c.work(ctx, j, &d, look)
+	defer func() {
+		if j.announced {
+			c.queue.withdraw()
+		}
+	}()
 	switch {
 	case d.Err != nil:
 	case look == nil && j.Ctx.Err() != nil && d.Result.Proof.After.IsDone(d.Result.Task.ID):
@@ -78,6 +83,10 @@ func (c *worktrees) work(ctx context.Context, j *Job, d *Done, look ReviewFunc) 
 			return false
 		}
 		land = mayLand(d.Result)
+	}
+	if land {
+		j.announced = true
+		c.queue.announce()
 	}
 	late, done := stop.Outlast(ctx)
 	defer done()
@@ -257,6 +266,7 @@ func (c *worktrees) land(ctx context.Context, j *Job, d *Done) {
 	var l landing
 	select {
 	case c.queue.in <- j:
+		j.announced = false
 		l = <-j.landing
 	case <-ctx.Done():
 		l.err = ctx.Err()

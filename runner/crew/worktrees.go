@@ -48,7 +48,7 @@ type worktrees struct {
 	queue *queue
 
 	free  []*slots.Slot
-	ways  map[int]carrier.Carrier // by slot; not of those in this process
+	ways  map[int]carrier.Carrier // by lane; not of those in this process
 	way   carrier.Way             // to the fleet
 	fleet *fleetFollower          // nil: the run has none
 	noted sync.Once               // files that worktrees do not get were named
@@ -98,7 +98,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 		return nil, err
 	}
 	c.last = max(c.last, o.HighestIteration)
-	for n := range c.o.Parallel + 1 {
+	for _, n := range home.Numbers(c.o.Parallel) {
 		s, err := home.Open(ctx, n, "HEAD")
 		if err != nil {
 			return nil, err

@@ -135,7 +135,23 @@ func (h *Home) missing(ctx context.Context) error {
 	return nil
 }
 
-// Open makes the worktree of a slot, or finds it again.
+// Numbers returns the numbers of all slots up to this one, and of those that exist beyond it.
+func (h *Home) Numbers(last int) (all []int) {
+	for n := range last + 1 {
+		all = append(all, n)
+	}
+	entries, _ := os.ReadDir(h.Dir) // no folder: no slots
+	for _, e := range entries {
+		if n, err := strconv.Atoi(e.Name()); err == nil && n > last {
+			all = append(all, n)
+		}
+	}
+	slices.Sort(all)
+	return all
+}
+
+// Open makes the worktree of a slot, or finds it again. A new one gets its files only with Begin or Prepare, so that slots
+// are filled side by side.
 func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 	top := filepath.Join(h.Dir, strconv.Itoa(n))
 	s := &Slot{N: n, home: h, top: top, Root: filepath.Join(top, filepath.Base(h.root))}
@@ -156,7 +172,7 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 		s.unlock()
 		return s, nil
 	}
-	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--quiet", s.Root,
+	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--no-checkout", "--quiet", s.Root,
 		commit); err != nil {
 		return nil, fmt.Errorf("open slot %d: %w", n, err)
 	}
