@@ -53,8 +53,10 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	defer w.Release()
 	o.tidy(s)
 	preflight.KeepPlan(s.Config, s.Dir, s.Plan)
-	begun := preflight.RecordStart(o.Factory, w.Reader,
-		config.KeptRun{Run: run, Flags: preflight.StartWords(s.Config, o.once)})
+	rows, _ := s.Checks()
+	about := console.About(s, rows)
+	begun, before := preflight.RecordStart(o.Factory, w.Reader,
+		config.KeptRun{Run: run, Flags: preflight.StartWords(s.Config, o.once), About: about})
 	if err := w.MakeRunDir(run); err != nil {
 		return err
 	}
@@ -66,12 +68,10 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	sig := cmdline.HandleSignals(o.In)
 	defer sig.Stop()
 	con := console.New(o.Factory, s.Dir, console.Options{JSON: o.output == "json", Live: o.live || s.Config.Verbose, Headless: o.headless})
-	rows, _ := s.Checks()
-	con.Start(s, run, rows)
+	con.Start(s, run, about, before.About)
 	defer startHub(o.Factory, s.Config, s.Dir, run)()
 	log := logs.NewLogger(flushing{file}, s.Config.Verbose)
 	if held := s.HeldBack(); held != "" {
-		con.Print("ralph: environment: %s", held)
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
 	result, err := runner.New(runOptionsOf(s), runner.Deps{

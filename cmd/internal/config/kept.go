@@ -17,6 +17,7 @@ import (
 type KeptRun struct {
 	Run   string   `json:"run"`
 	Flags []string `json:"flags"`
+	About []string `json:"about,omitempty"` // what its start said; the next one says what differs
 }
 
 // keptFile is the record of a project, in a place that its agents do not use.

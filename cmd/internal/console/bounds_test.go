@@ -70,3 +70,18 @@ func TestUnproven_saysWhatIsLeftOfExit0(t *testing.T) {
 		}
 	}
 }
+
+func TestDifferences_ofAStart_areWhatIsNewAndWhatIsGone(t *testing.T) {
+	before := []string{"prompt p, no plan", "no sandbox: agents can do what you can", "limits: at most 2 iterations", "check test: make", "check lint: vet"}
+	for want, now := range map[string][]string{
+		"settings as in the run before; ralph config shows them":                before,
+		"new since the run before: limits: at most 3 iterations":                {before[0], before[1], "limits: at most 3 iterations", before[3], before[4]},
+		"new since the run before: sandbox: bwrap, network all":                 {before[0], "sandbox: bwrap, network all", before[2], before[3], before[4]},
+		"no longer: check lint: vet":                                            before[:4],
+		"new since the run before: check unit: go; no longer: check test: make": {before[0], before[1], before[2], "check unit: go", before[4]},
+	} {
+		if got := differences(now, before); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}

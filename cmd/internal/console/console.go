@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -115,45 +116,78 @@ func colorOf(role view.Role) string {
 	return ""
 }
 
-// Start prints what kind of run begins.
-func (c *Console) Start(s *preflight.Project, run string, checks []gate.Check) {
+// About says what a person should know of a run that begins, a line each.
+func About(s *preflight.Project, checks []gate.Check) (lines []string) {
+	say := func(format string, args ...any) { lines = append(lines, cmdline.Inert(fmt.Sprintf(format, args...))) }
+	plan := "no plan"
+	if s.Plan != "" {
+		plan = "plan " + view.Within(s.Dir, s.Plan)
+	}
+	say("prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
+	if s.Config.On() {
+		say("sandbox: %s, network %s%s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","),
+			view.Prefix("; ", s.Config.Lacks()))
+	} else if s.Config.Source("SANDBOX").Kind == config.SourceDefault {
+		say("no sandbox: agents can do what you can (SANDBOX=auto contains them)")
+	}
+	say("limits: %s", bounds(s))
+	for _, text := range []string{parallel(s), s.Reviews(), view.Prefix("environment: ", s.HeldBack())} {
+		if text != "" {
+			say("%s", text)
+		}
+	}
+	if _, ok := git.Root(s.Dir); !ok {
+		say("no git repository: nothing can be taken back (git init makes one)")
+	}
+	if len(checks) == 0 && len(s.LeftOut) == 0 {
+		say("%s", unproven(s))
+	}
+	for _, check := range checks {
+		say("check %s: %s", check.Name, check.Reproduce())
+	}
+	return lines
+}
+
+// Start prints what kind of run begins: all that is said about the first run in a project, and of a later one what
+// differs from the run before it.
+func (c *Console) Start(s *preflight.Project, run string, about, before []string) {
 	c.dir = s.Dir
 	c.plain = func(name string) bool {
 		one, err := s.Find(name)
 		return err == nil && one.Spec.Format == agent.FormatText
 	}
-	plan := "no plan"
-	if s.Plan != "" {
-		plan = "plan " + view.Within(s.Dir, s.Plan)
-	}
 	c.Print("ralph: run %s, agent %s, project %s", run, s.Agent.Spec.Name, s.Dir)
-	c.Print("ralph: prompt %s, %s", view.Within(s.Dir, s.Prompt), plan)
-	if s.Config.On() {
-		c.Print("ralph: sandbox %s, network %s", s.Config.Sandbox, strings.Join(s.Config.SandboxNet, ","))
-		if lacks := s.Config.Lacks(); lacks != "" {
-			c.Print("ralph: %s", lacks)
-		}
-	} else if s.Config.Source("SANDBOX").Kind == config.SourceDefault {
-		c.Print("ralph: no sandbox: agents can do what you can (SANDBOX=auto contains them)")
+	if before != nil {
+		about = []string{differences(about, before)}
 	}
-	c.Print("ralph: bounds: %s", bounds(s))
-	for _, text := range []string{parallel(s), s.Reviews()} {
-		if text != "" {
-			c.Print("ralph: %s", text)
-		}
-	}
-	if _, ok := git.Root(s.Dir); !ok {
-		c.Print("ralph: no git repository: nothing can be taken back (git init makes one)")
+	for _, line := range about {
+		c.Print("ralph: %s", line)
 	}
 	for _, line := range s.LeftOut {
 		c.Print("ralph: %s; so the run cannot end with exit code 0", line)
 	}
-	if len(checks) == 0 && len(s.LeftOut) == 0 {
-		c.Print("ralph: %s", unproven(s))
+}
+
+// differences says in one line what is new since the run before, and what it had that is gone.
+func differences(now, before []string) string {
+	key := func(line string) string { name, _, _ := strings.Cut(line, ":"); return name }
+	var fresh, keys, gone []string
+	for _, line := range now {
+		if keys = append(keys, key(line)); !slices.Contains(before, line) {
+			fresh = append(fresh, line)
+		}
 	}
-	for _, check := range checks {
-		c.Print("ralph: check %s: %s", check.Name, check.Reproduce())
+	for _, line := range before {
+		proves := strings.HasPrefix(line, "check ") || strings.HasPrefix(line, "review: ") // of others, nobody misses the line
+		if proves && !slices.Contains(keys, key(line)) {
+			gone = append(gone, line)
+		}
 	}
+	if len(fresh)+len(gone) == 0 {
+		return "settings as in the run before; ralph config shows them"
+	}
+	return view.Join("; ", view.Prefix("new since the run before: ", strings.Join(fresh, "; ")),
+		view.Prefix("no longer: ", strings.Join(gone, "; ")))
 }
 
 // Show prints an event.

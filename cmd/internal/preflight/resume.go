@@ -126,8 +126,8 @@ func FindRun(loader config.Loader, run string) (LastRun, error) {
 
 // RecordStart keeps what a run is started with. The run that status.json names stays
 // resumable until it names this one, which happens before the first event after
-// the start: pass every event to the returned func.
-func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(state.Event) {
+// the start: pass every event to the returned func. before is the run that was started before it.
+func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) (show func(state.Event), before config.KeptRun) {
 	loader := f.Loader(filepath.Dir(r.Dir()), nil)
 	record := func(runs ...config.KeptRun) {
 		if err := loader.KeepRuns(runs...); err != nil {
@@ -137,10 +137,13 @@ func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(s
 	runs := []config.KeptRun{run}
 	known, _ := loader.KeptRuns() // an unreadable record resumes nothing
 	last, _ := r.Status()
-	for _, before := range known {
-		if before.Run == last.RunID && before.Run != run.Run {
-			runs = append(runs, before)
+	for _, k := range known {
+		if k.Run == last.RunID && k.Run != run.Run {
+			runs = append(runs, k)
 		}
+	}
+	if len(known) > 0 {
+		before = known[0]
 	}
 	record(runs...)
 	named := sync.OnceFunc(func() { record(run) })
@@ -148,7 +151,7 @@ func RecordStart(f *cmdline.Factory, r *state.Reader, run config.KeptRun) func(s
 		if e.Kind != state.KindRunStart {
 			named()
 		}
-	}
+	}, before
 }
 
 // BegunState returns the state before the iteration that a resumed run repeats.

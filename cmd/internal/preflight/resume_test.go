@@ -34,7 +34,8 @@ func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T
 	f, w, said := starting(t)
 	begin := func(run string, flags ...string) func(state.Event) {
 		t.Helper()
-		return RecordStart(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
+		begun, _ := RecordStart(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
+		return begun
 	}
 	name := func(run string, named func(state.Event)) {
 		t.Helper()
