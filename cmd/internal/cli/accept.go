@@ -18,7 +18,8 @@ func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "accept [N]", Short: "Accept what a run left for your review",
 		Args: cmdline.Takes("one item at most", cobra.MaximumNArgs(1)),
 		Long: "Accept item N of a run that ended with review, or all items. ralph status lists each item with the command that\n" +
-			"shows it. When no item is left, the run counts as completed.",
+			"shows it. When no item is left, the run counts as completed. To allow settings of the project before a run, use\n" +
+			"ralph trust.",
 		Example: "  ralph status\n  ralph accept 1\n  ralph accept",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return acceptRun(f, strings.Join(args, ""))

@@ -14,20 +14,19 @@ import (
 )
 
 // control makes a verb that asks a running ralph for something. Resume, which can also start one, is another.
-func control(q state.Request, help string) func(*cmdline.Factory) *cobra.Command {
-	return func(f *cmdline.Factory) *cobra.Command { return newControlCmd(f, q, help) }
-}
-
-func newControlCmd(f *cmdline.Factory, q state.Request, help string) *cobra.Command {
-	c := &cobra.Command{
-		Use: string(q), Short: help, Args: cmdline.NoArgs, Example: "  ralph " + string(q),
-		RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, q, task...) },
+// instead says when another verb is the right one.
+func control(q state.Request, short, instead string) func(*cmdline.Factory) *cobra.Command {
+	return func(f *cmdline.Factory) *cobra.Command {
+		c := &cobra.Command{
+			Use: string(q), Short: short, Long: short + ". " + instead, Args: cmdline.NoArgs, Example: "  ralph " + string(q),
+			RunE: func(_ *cobra.Command, task []string) error { return controlRun(f, q, task...) },
+		}
+		if q != state.RequestStop {
+			c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
+			c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", q)
+		}
+		return c
 	}
-	if q != state.RequestStop {
-		c.Use, c.Args = c.Use+" [TASK]", cmdline.Takes("one task at most", cobra.MaximumNArgs(1))
-		c.Example += fmt.Sprintf("\n  ralph %s T3    # only this one of the tasks that run side by side", q)
-	}
-	return c
 }
 
 func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {

@@ -36,7 +36,8 @@ func newDoctorCmd(f *cmdline.Factory) *cobra.Command {
 	o := &doctorOptions{Factory: f, flags: map[string]string{}}
 	cmd := &cobra.Command{
 		Use: "doctor", Short: "Check that ralph can run here", Args: cmdline.NoArgs,
-		Long:    "Check that ralph can run here. It writes nothing and calls the agent only with --live.",
+		Long: "Check that ralph can run here. It writes nothing and calls the agent only with --live. To allow the settings that it\n" +
+			"names, use ralph trust.",
 		Example: "  ralph doctor\n  ralph doctor --agent codex --live",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return doctorRun(cmd.Context(), o) },
 	}

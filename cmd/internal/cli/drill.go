@@ -94,7 +94,7 @@ func printScene(f *cmdline.Factory, r preflight.Recording, set preflight.DrillSe
 	f.Say("rule      %s", d.Rule)
 	f.Say("decision  %s", decisionText(d, set.Now))
 	f.Say("counts    %s", cmp.Or(strings.Join(scene.Counted, ", "),
-		"nothing: no iteration, no attempt of the task, nothing for the breaker"))
+		"nothing: no iteration, no attempt of the task, no failure"))
 	f.Say("next      %s", cmp.Or(d.Next, "nothing: ralph continues by itself"))
 	f.Say("assumes that the call was the first of a run whose plan has open tasks, and ended just now; " +
 		"the recording's text keeps its original times")

@@ -2,16 +2,13 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
@@ -27,16 +24,13 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	root = newRunCmd(f, rootName)
 	addCompatFlags(root, f)
 	root.Short = "Run an AI coding agent, each time with fresh context, until the plan is done"
-	root.Long = root.Short +
-		".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at\nmost 50 iterations."
+	root.Long = root.Short + ".\n\nralph without a verb is ralph run, and takes the same flags. ralph 50 makes at most 50 iterations."
 	root.Example = "  ralph init                      # set up a project\n" +
 		"  ralph --monitor                 # run, and watch it in tmux\n" +
 		"  ralph --max-iterations 5\n" +
 		"  ralph status"
 	root.SilenceErrors, root.SilenceUsage = true, true
-	root.PersistentFlags().BoolP("help", "h", false, "Show the help of a verb.")
-	all := helpAll{root.PersistentFlags(), new(bool)}
-	root.PersistentFlags().VarPF(all, "help-all", "", "Show the help of a verb with all of its flags.").NoOptDefVal = "true"
+	addHelp(root, f)
 	root.PersistentFlags().StringVarP(&f.Dir, "dir", "C", f.Dir,
 		"Work in `DIR` (default: the nearest folder with .ralph/ or .ralphrc, from here upwards, else the git root, "+
 			"else here).")
@@ -46,7 +40,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 	}
 	root.SetFlagErrorFunc(cmdline.FlagError)
 	addVerbs(root, f)
-	layerHelp(root, all.on, f.Width())
 	if f.Verb == "" {
 		root.SetHelpCommand(newHelpCmd(root))
 		root.SetHelpCommandGroupID(setUp)
@@ -77,97 +70,6 @@ func addCompletion(root *cobra.Command) {
 			cmd.Args, cmd.RunE = nil, cmdline.Parent
 		}
 	}
-}
-
-// newHelpCmd returns ralph help. Unlike cobra's, it fails for what is not a verb.
-func newHelpCmd(root *cobra.Command) *cobra.Command {
-	return &cobra.Command{
-		Use: "help [VERB|all]", Short: "Show the help of a verb, or all verbs", PersistentPreRun: func(*cobra.Command, []string) {},
-		RunE: func(_ *cobra.Command, args []string) error {
-			if slices.Equal(args, []string{"all"}) {
-				return errors.Join(root.PersistentFlags().Set("help-all", "true"), root.Help())
-			}
-			cmd, rest, err := root.Find(args)
-			switch {
-			case err != nil:
-				return err
-			case len(rest) == 0:
-				return cmd.Help()
-			case cmd != root && cmd.HasSubCommands():
-				return cmdline.Parent(cmd, rest)
-			}
-			return cmd.ValidateArgs(rest)
-		},
-	}
-}
-
-// helpAll is the value of --help-all, which is --help, too.
-type helpAll struct {
-	flags *pflag.FlagSet
-	on    *bool
-}
-
-func (h helpAll) String() string   { return "false" }
-func (h helpAll) Type() string     { return "bool" }
-func (h helpAll) IsBoolFlag() bool { return true }
-
-func (h helpAll) Set(text string) error {
-	on, err := strconv.ParseBool(text)
-	if err == nil && on {
-		*h.on = true
-		err = h.flags.Set("help", "true")
-	}
-	return err
-}
-
-// firstFlags are the flags in the help of ralph run and ralph once; --help-all shows the others, too.
-func firstFlags() []string {
-	return []string{"monitor", "max-iterations", "max-cost", "until", "agent", "model", "plan", "task", "parallel", "qa", "sandbox", "dry-run"}
-}
-
-// layerHelp shows first what a first night needs: some verbs, and some flags of ralph run. Flags that a verb accepts and
-// that belong to ralph run are left out, too. The shell completes them all.
-func layerHelp(root *cobra.Command, all *bool, width int) {
-	help := root.HelpFunc()
-	root.SetHelpFunc(func(cmd *cobra.Command, args []string) {
-		cmdline.HideOptions(cmd)
-		switch {
-		case cmd == root && root.ValidateArgs(root.Flags().Args()) != nil: // not a verb
-		case cmd == root:
-			hideRunFlags(root)
-			if *all {
-				help(cmd, args)
-				return
-			}
-			firstHelp(root, width)
-		case !*all && (cmd.Name() == "run" || cmd.Name() == "once"):
-			cmd.LocalFlags().VisitAll(func(flag *pflag.Flag) {
-				flag.Hidden = flag.Hidden || !slices.Contains(firstFlags(), flag.Name)
-			})
-			help(cmd, args)
-			cmd.Printf("\nAll flags: %s --help-all\n", cmd.CommandPath())
-		default:
-			help(cmd, args)
-		}
-	})
-}
-
-// firstHelp prints the help of ralph without a verb.
-func firstHelp(root *cobra.Command, width int) {
-	root.Printf("%s\n\nUsage:\n  ralph [N] [flags]\n  ralph VERB\n\nVerbs of a first night:\n", root.Long)
-	for _, name := range firstVerbs() {
-		if cmd, _, err := root.Find([]string{name}); err == nil {
-			root.Printf("  %-9s %s\n", name, cmd.Short)
-		}
-	}
-	root.Printf("\nExamples:\n%s\n\nFlags:\n%s\nAll verbs: ralph help all. All flags of a run: ralph run --help-all\n",
-		root.Example, root.LocalFlags().FlagUsagesWrapped(width))
-}
-
-func hideRunFlags(root *cobra.Command) {
-	root.LocalNonPersistentFlags().VisitAll(func(flag *pflag.Flag) {
-		flag.Hidden = flag.Name != "help" && flag.Name != "version"
-	})
 }
 
 // unknownVerb names the verbs that a mistyped one may mean. Arguments of ralph run are not verbs.

@@ -15,6 +15,7 @@ import (
 	"ralph/runner"
 	"ralph/runner/gate"
 	"ralph/runner/ledger"
+	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/state"
 )
@@ -42,16 +43,19 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 		Example: "  ralph run --monitor\n  ralph run 50\n  ralph run --agent codex --max-iterations 20\n" +
 			"  ralph run --dry-run",
 		RunE: func(*cobra.Command, []string) error {
-			err := runRun(o)
-			if err != nil {
-				o.firstSteps()
+			if o.IsTerminal() && o.output == "text" && o.nothingHere() {
+				fmt.Fprint(o.Out, "ralph demo    # watch a run in a temporary project\n"+
+					"ralph init    # set up this folder: prompt, plan, settings\n"+
+					"ralph         # then run; ralph --help has more\n")
+				return &cmdline.ExitError{Code: state.ExitUsage}
 			}
-			return err
+			return runRun(o)
 		},
 	}
 	if o.once {
-		cmd.Use, cmd.Args, cmd.Long = name, cmdline.NoArgs, ""
-		cmd.Short, cmd.Example = "Make exactly one iteration", "  ralph once\n  ralph once --live"
+		cmd.Use, cmd.Args, cmd.Short = name, cmdline.NoArgs, "Make exactly one iteration"
+		cmd.Long = cmd.Short + ", as ralph 1 does: to try out a prompt or a setting. For more, use ralph run."
+		cmd.Example = "  ralph once\n  ralph once --live"
 	}
 	cmdline.AddOptions(cmd, f, o.options)
 	fs := cmd.Flags()
@@ -144,20 +148,23 @@ func runRun(o *runOptions) error {
 	return o.loop(p)
 }
 
-// firstSteps says on a terminal what to type where nothing has been set up.
-func (o *runOptions) firstSteps() {
+// nothingHere reports whether nobody has set up this folder, nor named a prompt elsewhere.
+func (o *runOptions) nothingHere() bool {
 	dir, err := o.Project()
-	if err != nil || !o.IsTerminal() {
-		return
+	if err != nil {
+		return false
 	}
 	for _, name := range []string{state.DirName, ".ralphrc"} {
 		if _, err := os.Lstat(filepath.Join(dir, name)); err == nil {
-			return
+			return false
 		}
 	}
-	fmt.Fprint(o.Out, "ralph demo    # watch a run in a temporary project\n"+
-		"ralph init    # set up this folder: prompt, plan, settings\n"+
-		"ralph         # then run; ralph --help has more\n")
+	cfg, _, err := o.Loader(dir, o.options).Load()
+	if err != nil || cfg.PromptFile != "" {
+		return false
+	}
+	_, err = prompt.Find(dir, "")
+	return err != nil
 }
 
 // agreeNoTasks asks before money is spent: a user with a plan expects ralph to work through

@@ -628,9 +628,8 @@ func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
 func newTaskSkipCmd(f *cmdline.Factory) *cobra.Command {
 	return &cobra.Command{
 		Use: "skip ID...", Short: "Move tasks to the end of the plan",
-		Args: cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
-		Long: "Move tasks to the end of the plan. " +
-			"To end what an agent is doing right now, use ralph skip.",
+		Args:    cmdline.Takes("the ids of tasks", cobra.MinimumNArgs(1)),
+		Long:    "Move tasks to the end of the plan. To end what an agent is doing right now, use ralph skip.",
 		Example: "  ralph task skip T7",
 		RunE: func(_ *cobra.Command, args []string) error {
 			return taskEach(f, args, func(p *plan, t task.Task) error { return p.move(t, store.Last, task.Task{}) })

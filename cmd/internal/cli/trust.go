@@ -19,7 +19,8 @@ func newTrustCmd(f *cmdline.Factory) *cobra.Command {
 		Short: "Allow settings of this project that need your consent",
 		Long: "Show what needs your consent in this project, then ask: settings in its files that decide which programs run,\n" +
 			"what the agent may do, which secrets it gets or how its work is judged; checks that were detected; a prompt or a\n" +
-			"plan outside the project. It makes blanks and invisible characters visible. A setting that changes needs consent again.",
+			"plan outside the project. It makes blanks and invisible characters visible. A setting that changes needs consent again.\n\n" +
+			"Use it before a run. ralph doctor only looks, and ralph accept is for what a run has done.",
 		RunE: func(*cobra.Command, []string) error { return trustRun(f, yes) },
 	}
 	cmd.Flags().BoolVarP(&yes, "yes", "y", false, "Agree without being asked.")

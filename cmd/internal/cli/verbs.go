@@ -32,10 +32,14 @@ func table() []verbGroup {
 	return []verbGroup{
 		{"Run:", []verbRow{
 			{"run", run("run")}, {"once", run("once")}, {"demo", newDemoCmd}, {"resume", newResumeCmd},
-			{"pause", control(state.RequestPause, "Pause the run after its current iteration")},
-			{"skip", control(state.RequestSkip, "End the current iteration and put its task last")},
-			{"stop", control(state.RequestStop, "End the run after its current iteration (exit code 130)")},
-			{"abort", control(state.RequestAbort, "End the run and its agent now (exit code 130)")},
+			{"pause", control(state.RequestPause, "Pause the run after its current iteration",
+				"It waits for ralph resume, and keeps its place; to end the run, use ralph stop.")},
+			{"skip", control(state.RequestSkip, "End the current iteration and put its task last",
+				"For a task that no agent works on now, use ralph task skip.")},
+			{"stop", control(state.RequestStop, "End the run after its current iteration (exit code 130)",
+				"Its work counts; if you cannot wait for that, use ralph abort. ralph resume continues the run later.")},
+			{"abort", control(state.RequestAbort, "End the run and its agent now (exit code 130)",
+				"What the agent was doing is cut off; to let it finish first, use ralph stop.")},
 			{"accept", newAcceptCmd}, {"answer", newAnswerCmd}, {"note", newNoteCmd},
 		}},
 		{"Look:", []verbRow{

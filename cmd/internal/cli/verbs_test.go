@@ -1,13 +1,18 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"strings"
 	"testing"
 
+	"github.com/creack/pty"
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/logs/termtext"
+	"ralph/state"
 )
 
 func TestHelp_ofRoot_isInLayersHoweverItIsCalled(t *testing.T) {
@@ -53,6 +58,38 @@ func TestHelp_ofRoot_isInLayersHoweverItIsCalled(t *testing.T) {
 		if out := help(args...); !strings.Contains(out, "ralph status [flags]") || strings.Contains(out, "import") {
 			t.Errorf("ralph %q:\n%s", args, out)
 		}
+	}
+}
+
+// Without a terminal, help is 80 columns wide. Examples are to be copied.
+func TestHelp_ofEachVerb_fitsIntoTheTerminal(t *testing.T) {
+	each(Root(), func(cmd *cobra.Command) {
+		out := &strings.Builder{}
+		cmd.SetOut(out)
+		printHelp(cmd, helpColumns, true)
+		text, example, _ := strings.Cut(out.String(), "\nExamples:\n")
+		_, flags, _ := strings.Cut(example, "\n\n")
+		for line := range strings.Lines(text + "\n" + flags) {
+			tools := strings.Contains(line, "TodoWrite,")                                 // a list that does not wrap
+			if !tools && termtext.Width(strings.TrimSuffix(line, "\n")) > helpColumns+1 { // pflag is off by one
+				t.Errorf("%s --help-all: %s", cmd.CommandPath(), line)
+			}
+		}
+	})
+}
+
+func TestRun_onATerminalWhereNothingIsSetUp_saysWhatToType(t *testing.T) {
+	otherHome(t)
+	ptmx, tty, err := pty.Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer ptmx.Close()
+	text, code := execute(&cmdline.Factory{In: tty, Out: tty, Err: tty, Dir: t.TempDir()}, nil)
+	tty.Close()
+	said, _ := io.ReadAll(ptmx)
+	if lines := strings.Count(string(said), "\n"); code != state.ExitUsage || text != "" || lines != 3 || !strings.Contains(string(said), "ralph init ") {
+		t.Errorf("exit code %d, %q, and on the terminal:\n%s", code, text, said)
 	}
 }
 

@@ -83,10 +83,10 @@ func counted(m rules.Memory, o rules.Policy) []string {
 	}{
 		{"no progress", m.Breaker.NoProgress, o.NoProgressThreshold},
 		{"same error", m.Breaker.SameError, o.SameErrorThreshold},
-		{"denied", m.Breaker.PermissionDenials, o.DenialThreshold},
+		{"refused permissions", m.Breaker.PermissionDenials, o.DenialThreshold},
 	} {
 		if c.n > 0 {
-			all = append(all, fmt.Sprintf("breaker: %s %d of %d", c.name, c.n, c.limit))
+			all = append(all, fmt.Sprintf("%s %d of %d", c.name, c.n, c.limit))
 		}
 	}
 	return all

@@ -227,7 +227,7 @@ func TestPlay_limit_isOverAsLongAfterNowAsRecorded(t *testing.T) {
 
 func TestPlay_denial_isAnsweredByTheUsersOwnThreshold(t *testing.T) {
 	got := scene(t, ending.PermissionDenied, "claude", nil)
-	if got.Decision.Action != state.ActionContinue || !slices.Contains(got.Counted, "breaker: denied 1 of 2") {
+	if got.Decision.Action != state.ActionContinue || !slices.Contains(got.Counted, "refused permissions 1 of 2") {
 		t.Errorf("%+v", got)
 	}
 	got = scene(t, ending.PermissionDenied, "claude", func(s *DrillSetting) { s.Policy.DenialThreshold = 1 })
