@@ -25,6 +25,28 @@ func TestAllowEntry(t *testing.T) {
 	}
 }
 
+func TestAdvice_isAboutWhatTheListDoesNotAllow(t *testing.T) {
+	claude, err := Find("claude")
+	if err != nil {
+		t.Fatal(err)
+	}
+	allowed := []string{"Bash(npm test:*)"}
+	const without = ", and let the agent run it without the redirection to a file, which only the entry Bash allows"
+	for command, want := range map[string]string{
+		"npm test | tee log.txt":             "add Bash(tee:*) to ALLOWED_TOOLS",
+		"npm test && npm run x":              "add Bash(npm run:*) to ALLOWED_TOOLS",
+		"npm run x > out.txt":                "add Bash(npm run:*) to ALLOWED_TOOLS" + without,
+		"npm run x 2>&1 | grep a >> out.txt": "add Bash(npm run:*) to ALLOWED_TOOLS" + without,
+		"npm run x >/dev/null 2>&1 <in.txt":  "add Bash(npm run:*) to ALLOWED_TOOLS",
+		"grep -c '>' a.txt && npm run x":     "add Bash(npm run:*) to ALLOWED_TOOLS",
+		"for f in a b; do make a &> l; done": "add Bash(make a:*) to ALLOWED_TOOLS" + without,
+	} {
+		if got := claude.Advice("claude", "Bash", command, allowed); got != want {
+			t.Errorf("%s: %q, want %q", command, got, want)
+		}
+	}
+}
+
 func TestCompound(t *testing.T) {
 	allowed := []string{"Read", "Bash(git add:*)", "Bash(git commit:*)", "Bash(mvn *)", "Bash(make)", "run_shell_command(npm test)"}
 	for _, c := range []struct {

@@ -120,12 +120,16 @@ func (t Template) Build(c ArgvCall) []string {
 	return args
 }
 
-// Advice tells the user how to let the agent make a tool call that it refused.
-func (t Template) Advice(agent, tool, arg string) string {
+// Advice tells the user how to let the agent make a tool call that it refused although it had this list.
+func (t Template) Advice(agent, tool, arg string, allowed []string) string {
 	if len(t.AllowedItem) == 0 {
 		return fmt.Sprintf("allow it in the settings of %s itself, or choose PERMISSION_MODE=%s", agent, PermitBypass)
 	}
-	return "add " + AllowEntry(tool, arg) + " to ALLOWED_TOOLS"
+	add := "add " + AllowEntry(tool, arg, allowed...) + " to ALLOWED_TOOLS"
+	if WritesFile(tool, arg) {
+		add += ", and let the agent run it without the redirection to a file, which only the entry " + shellTool + " allows"
+	}
+	return add
 }
 
 // claudeReadOnly are the arguments that leave Claude Code only the tools that read. Settings
@@ -286,13 +290,13 @@ var harmless = []string{"cat", "cd", "cut", "echo", "false", "grep", "head", "pw
 
 // AllowEntry returns the entry of ALLOWED_TOOLS that would have allowed a refused
 // call, in the syntax of the agent that made it. arg is the main argument of the
-// call.
-func AllowEntry(tool, arg string) string {
+// call. Of a compound command, it is for the first part that the list does not allow yet.
+func AllowEntry(tool, arg string, allowed ...string) string {
 	for _, e := range shellEntries {
 		if tool != e[0] {
 			continue
 		}
-		if prefix := commandPrefix(arg); prefix != "" {
+		if prefix := commandPrefix(arg, allowed); prefix != "" {
 			return strings.Replace(e[1], "%", prefix, 1)
 		}
 	}
@@ -305,12 +309,15 @@ func AllowEntry(tool, arg string) string {
 }
 
 // commandPrefix returns the program and subcommand of the first command that is
-// not harmless.
-func commandPrefix(command string) string {
+// neither harmless nor allowed.
+func commandPrefix(command string, allowed []string) string {
 	words := strings.Fields(command)
 	if parts := commands(command); len(parts) > 0 {
-		i := slices.IndexFunc(parts, func(p []string) bool { return !slices.Contains(harmless, p[0]) })
-		words = parts[max(i, 0)]
+		words = parts[0]
+		open := slices.DeleteFunc(parts, func(p []string) bool { return slices.Contains(harmless, p[0]) || allowsOne(allowed, p) })
+		if len(open) > 0 {
+			words = open[0]
+		}
 	}
 	switch {
 	case len(words) == 0:
@@ -334,7 +341,7 @@ func CompoundAllowed(tool, arg string, allowed []string) bool {
 	}
 	named := false
 	for _, words := range parts {
-		if slices.ContainsFunc(allowed, func(entry string) bool { return allows(entry, words) }) {
+		if allowsOne(allowed, words) {
 			named = true
 		} else if !slices.Contains(harmless, words[0]) {
 			return false
@@ -345,6 +352,27 @@ func CompoundAllowed(tool, arg string, allowed []string) bool {
 
 func runsShell(tool string) bool {
 	return slices.ContainsFunc(shellEntries[:], func(e [2]string) bool { return e[0] == tool })
+}
+
+// WritesFile reports whether a call redirects the output of a shell command to a file. Claude Code asks before it does that,
+// whatever entries allow the command; an agent with another name for the tool has rules of its own.
+func WritesFile(tool, command string) (writes bool) {
+	file, err := syntax.NewParser().Parse(strings.NewReader(command), "")
+	if err != nil || tool != shellTool {
+		return false
+	}
+	to := []syntax.RedirOperator{syntax.RdrOut, syntax.AppOut, syntax.RdrClob, syntax.RdrAll, syntax.AppAll}
+	syntax.Walk(file, func(n syntax.Node) bool {
+		r, ok := n.(*syntax.Redirect)
+		writes = writes || ok && slices.Contains(to, r.Op) && r.Word.Lit() != os.DevNull
+		return true
+	})
+	return writes
+}
+
+// allowsOne reports whether one of the entries allows a simple command.
+func allowsOne(allowed, words []string) bool {
+	return slices.ContainsFunc(allowed, func(entry string) bool { return allows(entry, words) })
 }
 
 // allows reports whether an entry of the list allows a simple command.

@@ -12,7 +12,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/logs"
-	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/gate"
 	"ralph/runner/memory"
@@ -373,8 +372,7 @@ func (l *Ledger) End(res turn.Result, d rules.Decision) {
 		logs.KeyRule, d.Rule, logs.KeyReason, d.Reason, "files", res.Work.Change.Count,
 		"call_seconds", res.Duration.Seconds())
 	for _, t := range res.Call.Advised {
-		l.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg, "add",
-			agent.AllowEntry(t.Name, t.Arg))
+		l.Log.Warn("a compound command was denied although each part is allowed", "command", t.Arg)
 	}
 	if res.Call.Leftover > 0 {
 		l.Log.Warn("ended processes that the agent left behind", "count", res.Call.Leftover, logs.KeyIteration,

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/runner/agent"
 	"ralph/runner/audit"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -136,8 +137,11 @@ func HintsFor(r turn.Result, damaged []string) []string {
 			t.Name, t.Arg))
 	}
 	for _, t := range r.Call.Advised {
-		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: "+
-			"run them one by one.", t.Arg))
+		instead := "run them one by one"
+		if agent.WritesFile(t.Name, t.Arg) {
+			instead = "run it without the redirection to a file"
+		}
+		hints = append(hints, fmt.Sprintf("The compound command %q was refused although its parts are permitted: %s.", t.Arg, instead))
 	}
 	return hints
 }

@@ -7,6 +7,7 @@ import (
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/turn"
+	"ralph/state"
 )
 
 // Smaller steps are advice for an agent that worked, not for one that never began.
@@ -24,7 +25,12 @@ func TestHints_whatTheNextTurnCanDoBetter_isSaid(t *testing.T) {
 	var limited, circles turn.Result
 	limited.Call.Outcome.Class = ending.UsageLimit
 	circles.Call.Outcome = agent.Outcome{Class: ending.Repeating, Reason: "the agent made the same calls: Bash(ls)", Evidence: "Bash(ls)"}
+	var compound, redirected turn.Result
+	compound.Call.Advised = []state.Tool{{Name: "Bash", Arg: "make && npm test"}}
+	redirected.Call.Advised = []state.Tool{{Name: "Bash", Arg: "npm test > out.txt"}}
 	for want, hints := range map[string][]string{
+		"run them one by one":                       HintsFor(compound, nil),
+		"run it without the redirection to a file.": HintsFor(redirected, nil),
 		"PROMPT.md": HintsFor(limited, []string{"PROMPT.md"}),
 		"in circles: Bash(ls). Do not do that again": HintsFor(circles, nil),
 	} {

@@ -164,7 +164,7 @@ func settleCall(a Assignment, c call) Call {
 	r.Failing, r.Asks = t.Failures.Texts(), askedIn(t.Final, t.Asks, c.outcome.Class)
 	r.Denied, r.Advised = refusedCalls(t.Denials, a.Agent.AllowedTools)
 	for _, d := range r.Denied {
-		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg))
+		r.Advice = append(r.Advice, a.Agent.Spec.Advice(a.Agent.Spec.Name, d.Name, d.Arg, a.Agent.AllowedTools))
 	}
 	return r
 }
