@@ -209,7 +209,7 @@ func TestRun_events_areOneJSONLineEachAndEndWithTheReason(t *testing.T) {
 func TestRun_afterAKilledRun_goesOnWithCountsAndWithoutItsSignals(t *testing.T) {
 	b := newBench(t, "worker", "[ ] one")
 	now := time.Now()
-	if err := b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, LoopCount: 4}); err != nil {
+	if err := b.w.SaveStatus(state.Status{RunID: "run-0", Status: state.StatusRunning, LoopCount: 4, IterationStartedAt: now}); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.w.SaveSignals(state.Signals{CompletionIndicators: []int{3, 4}, DoneSignals: []int{3, 4}}); err != nil {

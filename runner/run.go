@@ -258,7 +258,10 @@ func (r *Run) announceStart(old state.Status) error {
 		start.Parallel = r.o.Parallel
 	}
 	if old.Ending() == state.EndingKilled {
-		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.LoopCount+1, old.LastError
+		start.Killed, start.KilledIteration, start.LastError = old.RunID, old.Iteration(), old.LastError
+		for _, s := range old.Slots {
+			start.KilledIteration = max(start.KilledIteration, s.Iteration)
+		}
 	}
 	r.d.Log.Info("run started", logs.KeyRun, r.d.RunID, logs.KeyAgent, r.o.Agent)
 	r.out.Event(state.NewEvent(state.Origin{Run: r.d.RunID, Host: l.Host}, time.Now(), start))

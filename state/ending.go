@@ -67,6 +67,15 @@ func ByRequest(exitReason string) bool { return exitReason == "interrupted" || e
 // The exit_reason of status.json is for programs.
 func Ended(rule string, exit int) string { return fmt.Sprintf("rule %s, exit code %d", rule, exit) }
 
+// Iteration returns the number of the iteration that is under way, or else of the last one; 0 before the first.
+func (s Status) Iteration() int {
+	n := s.LoopCount
+	if s.Status == StatusRunning && s.Rule == "" && !s.IterationStartedAt.IsZero() {
+		n++ // LoopCount counts it once a rule has decided
+	}
+	return n
+}
+
 // Active reports whether the status is running, waiting or paused.
 func (s Status) Active() bool {
 	return s.Status == StatusRunning || s.Status == StatusWaiting || s.Status == StatusPaused

@@ -53,12 +53,8 @@ func (m *Model) Apply(u Update) {
 
 // Iteration returns the number of the running or the last iteration; 0 before the first.
 func (m *Model) Iteration() int {
-	st := m.Status
-	n := st.LoopCount
-	if st.Status == state.StatusRunning && st.Rule == "" && !st.IterationStartedAt.IsZero() {
-		n++ // LoopCount counts it once a rule has decided
-	}
-	if all := m.Run.Iterations; m.Run.ID == st.RunID && len(all) > 0 {
+	n := m.Status.Iteration()
+	if all := m.Run.Iterations; m.Run.ID == m.Status.RunID && len(all) > 0 {
 		n = max(n, all[len(all)-1].Number)
 	}
 	return max(n, m.begun)
