@@ -31,6 +31,7 @@ const (
 	RuleSameError         = "same_error"
 	RuleStagnation        = "stagnation"
 	RuleTaskAttempts      = "task_attempts"
+	RuleTaskStuck         = "task_stuck"
 	RuleTasksPutAside     = "tasks_put_aside"
 	RuleTestSaturation    = "test_saturation"
 	RuleTransient         = "transient"

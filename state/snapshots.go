@@ -218,6 +218,8 @@ type Aside struct {
 	// Plan and Task are digests of their wording at that time.
 	Plan string `json:"plan,omitempty"`
 	Task string `json:"task,omitempty"`
+	// Stuck is true if the task comes back once no other one can be worked on.
+	Stuck bool `json:"stuck,omitempty"`
 	// Marked is true if the plan says it, too: the task begins afresh when the mark is gone.
 	Marked bool `json:"marked,omitempty"`
 }

@@ -111,3 +111,44 @@ func TestTicked_doneTaskThatWasTriedAndNotSettled_isSomebodyElses(t *testing.T) 
 		t.Errorf("%q", got)
 	}
 }
+
+func TestAnother_needsATaskThatDoesNotWaitForThisOne(t *testing.T) {
+	needs, around, later := plan("a one", "b two"), plan("b two", "a one"), plan("a one", "b two")
+	needs.Tasks[1].DependsOn = []string{"a"}
+	around.Tasks[1].Depth = 1
+	later.Tasks[0].Phase, later.Tasks[1].Phase = 1, 2
+	aside, stuck := ledger.Records{}, ledger.Records{}
+	aside.PutAside("b", "not done after 10 iterations", "", plan("a one", "b two"))
+	stuck.PutAside("b", "no progress", "", plan("a one", "b two"))
+	stuck.Of("b").Aside.Stuck = true
+	for name, c := range map[string]struct {
+		known ledger.Records
+		list  task.List
+		want  bool
+	}{
+		"two tasks":                {ledger.Records{}, plan("a one", "b two"), true},
+		"it depends on this one":   {ledger.Records{}, needs, false},
+		"this one is a part of it": {ledger.Records{}, around, false},
+		"it is of a later phase":   {ledger.Records{}, later, false},
+		"it was put aside":         {aside, plan("a one", "b two"), false},
+		"it is stuck, too":         {stuck, plan("a one", "b two"), false},
+		"there is no other":        {ledger.Records{}, plan("a one"), false},
+	} {
+		if got := c.known.Another("a", c.list); got != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}
+
+func TestChoose_stuckTask_comesBackWhenNoOtherIsLeft(t *testing.T) {
+	list, l := plan("a one", "b two"), ledger.Records{}
+	l.PutAside("a", "no progress in 2 consecutive iterations", "", list)
+	l.Of("a").Aside.Stuck = true
+	if got, _ := next(l, list); got.ID != "b" {
+		t.Errorf("chose %q, want b", got.ID)
+	}
+	list.Tasks[1].State = task.Done
+	if got, rec := next(l, list); got.ID != "a" || rec.Aside.Why != "" {
+		t.Errorf("chose %q, want a: %+v", got.ID, rec.Aside)
+	}
+}

@@ -280,6 +280,7 @@ func (l *Ledger) Take(res turn.Result, fallbacks []string) (f rules.Conclusion, 
 	l.Calls.Tokens += res.Call.Usage.Total()
 	l.Memory = l.Memory.After(res, len(f.Damaged) > 0, l.Policy, now)
 	f.Facts, f.Causes = l.facts(res.Proof.After, nil), l.Tasks.Causes(res.Task.ID)
+	f.Another = l.Tasks.Another(res.Task.ID, res.Proof.After.List)
 	if l.counts() {
 		f.Attempts = own.Attempts + 1
 	}
@@ -310,13 +311,18 @@ func (l *Ledger) Record(f rules.Conclusion, d rules.Decision, hints []string) er
 	if d.PutAside {
 		l.Tasks.PutAside(id, d.Reason, res.ErrorText(), res.Proof.After.List)
 		l.TellTask(res.Origin, res.Task, state.TaskPutAside, d.Reason)
-		l.Memory.Breaker.SameError, l.Memory.Breaker.LastError = 0, "" // the next task starts a new count
+		if l.Tasks.Of(id).Aside.Stuck = d.Stuck; !d.Stuck { // else the agent may be stuck, too
+			l.Memory.Breaker.SameError, l.Memory.Breaker.LastError = 0, "" // the next task starts a new count
+		}
 		l.DropNotes(d)
+	}
+	if l.Memory.Breaker.State == state.BreakerOpen { // it was not for the task
+		l.Tasks.unstick()
 	}
 	rec := l.Tasks.Of(id)
 	if rec.Aside.Why != "" {
 		hints = nil // the next turn has another task
-		rec.Aside.Marked = l.Plan.Mark(id, task.Blocked) || rec.Aside.Marked
+		rec.Aside.Marked = !rec.Aside.Stuck && l.Plan.Mark(id, task.Blocked) || rec.Aside.Marked
 	}
 	l.Notes.Settle(slices.Concat(HintsFor(res, f.Damaged), l.tellRepeats(res), hints)...)
 	if counted && res.Cut == "" && !d.PutAside {

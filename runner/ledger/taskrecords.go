@@ -59,13 +59,48 @@ func (r Records) Skip(id string) {
 }
 
 // Choose returns the next task that was neither put aside nor skipped. When only
-// skipped tasks are left, they come back.
+// skipped tasks are left, they come back, and after them those that were stuck.
 func (r Records) Choose(list task.List) (task.Task, bool) {
 	r.forgetUndone(list)
 	r.takeBack(list)
+	t, ok := r.choose(list)
+	if !ok && r.unstick() {
+		t, ok = r.choose(list)
+	}
+	return t, ok
+}
+
+// unstick ends the rest of the tasks that were put aside because they were stuck. It reports whether there was one.
+func (r Records) unstick() (any bool) {
+	for _, rec := range r {
+		if rec.Aside.Stuck {
+			rec.Aside, any = state.Aside{}, true
+		}
+	}
+	return any
+}
+
+// Another reports whether another task could be worked on if this one were stuck.
+func (r Records) Another(id string, list task.List) bool {
+	copied := r.copied()
+	copied.Of(id).Aside = state.Aside{Why: "stuck", Stuck: true}
+	t, ok := copied.choose(list)
+	return ok && t.ID != id
+}
+
+func (r Records) choose(list task.List) (task.Task, bool) {
+	stuck := func(t task.Task) bool { return r.look(t.ID).Aside.Stuck && t.Pending() }
+	if slices.ContainsFunc(list.Tasks, stuck) {
+		list.Tasks = slices.Clone(list.Tasks)
+		for i, t := range list.Tasks {
+			if stuck(t) {
+				list.Tasks[i].State = task.Blocked // what depends on it, or is around it, waits
+			}
+		}
+	}
 	list = without(list, func(t task.Task) bool {
 		rec := r.look(t.ID)
-		return (rec.Aside.Why != "" || rec.Waits) && t.Pending()
+		return (rec.Aside.Why != "" && !rec.Aside.Stuck || rec.Waits) && t.Pending()
 	})
 	for _, t := range list.Tasks {
 		if rec := r.look(t.ID); rec.Review.Phase != "" && t.Pending() && t.State != task.Blocked && !rec.Skipped {
@@ -114,8 +149,8 @@ func (r Records) Stuck(list task.List, reasons map[string]string) (held []state.
 	free.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
 		dropped[t.ID] = t.State == task.Dropped
-		if why := r.look(t.ID).Aside.Why; why != "" && t.Pending() {
-			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, why))
+		if a := r.look(t.ID).Aside; a.Why != "" && !a.Stuck && t.Pending() {
+			aside = append(aside, fmt.Sprintf("%q: %s", t.Title, a.Why))
 		} else if t.State == task.Blocked && t.Required() {
 			why := cmp.Or(reasons[t.ID], fmt.Sprintf("marked %q", list.Word(t)))
 			held = append(held, state.TaskName{ID: t.ID, Title: fmt.Sprintf("%q: %s", t.Title, why)})
@@ -184,11 +219,11 @@ func (r Records) Opened(list task.List) task.List {
 	return list
 }
 
-// AsideTitles names the open tasks that were put aside.
+// AsideTitles names the open tasks that were put aside until a person has looked at them.
 func (r Records) AsideTitles(list task.List) []string {
 	var titles []string
 	for _, t := range list.Tasks {
-		if r.look(t.ID).Aside.Why != "" && t.Pending() {
+		if a := r.look(t.ID).Aside; a.Why != "" && !a.Stuck && t.Pending() {
 			titles = append(titles, t.Title)
 		}
 	}
@@ -323,7 +358,7 @@ func (r Records) Attempted(id, line string) {
 func (r Records) Causes(id string) []string {
 	var causes []string
 	for other, rec := range r {
-		if other != id && rec.Aside.Cause != "" {
+		if other != id && rec.Aside.Cause != "" && !rec.Aside.Stuck {
 			causes = append(causes, rec.Aside.Cause)
 		}
 	}
@@ -427,13 +462,15 @@ func (r Records) Kept() map[string]state.TaskMemory {
 }
 
 // Peek is the task that Choose would take. It changes nothing.
-func (r Records) Peek(list task.List) (task.Task, bool) {
-	copied := Records{}
+func (r Records) Peek(list task.List) (task.Task, bool) { return r.copied().Choose(list) }
+
+func (r Records) copied() Records {
+	all := Records{}
 	for id, rec := range r {
 		record := *rec
-		copied[id] = &record
+		all[id] = &record
 	}
-	return copied.Choose(list)
+	return all
 }
 
 // Recall restores what an earlier run has kept.

@@ -180,7 +180,7 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
 			return Decision{}, false
 		}
-		return halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
+		return f.halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
 			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")),
 			exitReason), true
 	}

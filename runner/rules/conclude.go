@@ -40,7 +40,7 @@ func ConcludeRules() []Rule[Conclusion] {
 			}},
 		{state.RuleIntegrity, "the turn left HEAD detached or on another branch, and putting it back would lose something",
 			"stop 3; the ticks of the turn do not count", func(f Conclusion) (Decision, bool) {
-				d := halt(f.Result.Work.Astray, "integrity_failure")
+				d := f.halt(f.Result.Work.Astray, "integrity_failure")
 				d.Rule, d.Next = state.RuleIntegrity, "look at git log --all --oneline --graph, check out your branch with what belongs on it, then: ralph resume"
 				return d, f.Result.Work.Astray != ""
 			}},
@@ -81,6 +81,8 @@ func ConcludeRules() []Rule[Conclusion] {
 			"retry with the failure in the next prompt, until a turn changes nothing or `MAX_RETRIES` turns have tried", redAtEnd}),
 		pausing(Rule[Conclusion]{state.RuleTaskAttempts, "`MAX_ITERATIONS_PER_TASK` iterations worked on the task, and it is not done",
 			"put the task aside and continue", taskAttempts}),
+		pausing(Rule[Conclusion]{state.RuleTaskStuck, "the circuit breaker is half open because of the task, or an error is one short of `CB_SAME_ERROR_THRESHOLD`, and a task that does not depend on it is open",
+			"put the task aside until no other one can be worked on, and continue; the circuit breaker counts on", taskStuck}),
 		pausing(Rule[Conclusion]{state.RuleGateFailed, "another required check fails, or the merge is refused",
 			"retry with the failure in the next prompt; after `MAX_RETRIES` retries put the task aside; stop 3 when another task was put aside for the same failure", gateFailed}),
 		{state.RuleTestSaturation, fmt.Sprintf("%d consecutive iterations that only tested", TestOnlyBound), "stop 3", testSaturation},
@@ -102,7 +104,7 @@ func repeating(f Conclusion) (Decision, bool) {
 
 // LostRepository ends a run whose repository is gone: its work can no longer be proved.
 func LostRepository(why string) Decision {
-	d := halt(why, "integrity_failure")
+	d := Facts{}.halt(why, "integrity_failure")
 	d.Rule, d.Next = state.RuleIntegrity,
 		"bring the repository back (a copy of .git, or a fresh clone beside it), then: ralph resume"
 	return d
@@ -170,7 +172,7 @@ func planBrokenAgain(f Conclusion) (Decision, bool) {
 func integrity(f Conclusion) (Decision, bool) {
 	sure := slices.IndexFunc(f.Result.Proof.Findings, func(x audit.Finding) bool { return !x.Doubt })
 	if sure >= 0 && f.Policy.AntiCheat == turn.AnswerHalt {
-		d := halt("the audit found: "+FindingText(f.Result.Proof.Findings[sure]), "integrity_failure")
+		d := f.halt("the audit found: "+FindingText(f.Result.Proof.Findings[sure]), "integrity_failure")
 		d.Next = "look at what it found in .ralph/live.log and git diff, then: ralph resume"
 		return d, true
 	}
@@ -179,7 +181,7 @@ func integrity(f Conclusion) (Decision, bool) {
 	}
 	files := strings.Join(f.Damaged, ", ")
 	if f.Memory.Damages > 1 {
-		return halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
+		return f.halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
 	}
 	return Decision{Action: state.ActionRetry,
 		Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
@@ -194,7 +196,7 @@ func permissionDenied(f Conclusion) (Decision, bool) {
 	for i, t := range denied {
 		parts = append(parts, fmt.Sprintf("%s(%s): %s", t.Name, t.Arg, f.Result.Call.Advice[i]))
 	}
-	d := halt("denied "+strings.Join(parts, "; "), "permission_denied")
+	d := f.halt("denied "+strings.Join(parts, "; "), "permission_denied")
 	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: " + reopen
 	return d, true
 }
@@ -276,7 +278,11 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
 			return Decision{}, false
 		}
-		d := halt(b.Reason, exitReason)
+		d := f.halt(b.Reason, exitReason)
+		if t := f.Result.Task; t.ID != "" && f.Plan.Total > 0 {
+			d.Reason += fmt.Sprintf("; the task: %q", t.Title)
+			d.Next = strings.Replace(d.Next, theTasks, fmt.Sprintf("the task be done (ralph task show %s)", t.ID), 1)
+		}
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
 			d.Reason += "; the last call: " + seenIn(o)
 		} else if open := f.Result.Unfinished(); open != "" {
@@ -314,7 +320,7 @@ func afterFailedCheck(f Conclusion) Decision {
 		return Decision{}
 	}
 	if slices.Contains(f.Causes, r.ErrorText()) {
-		d := halt(failure.Again(), "same_error")
+		d := f.halt(failure.Again(), "same_error")
 		if !failure.Refused() {
 			d.Next = failure.Next(resume)
 		}
@@ -326,8 +332,7 @@ func afterFailedCheck(f Conclusion) Decision {
 		d.Refused = "a required check fails: " + failure.Names()
 	}
 	tries := r.Proof.Tries
-	if d.Action == state.ActionRetry && r.Task.ID != "" &&
-		(report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && tries > f.Policy.MaxRetries) {
+	if d.Action == state.ActionRetry && r.Task.ID != "" && f.givesUp() {
 		d.Action, d.PutAside = state.ActionContinue, true
 		d.Feedback = leftBehind(report)
 		d.Reason += ", after " + termtext.Counted(tries, "try", "tries")
@@ -343,6 +348,30 @@ func taskAttempts(f Conclusion) (Decision, bool) {
 	}
 	return Decision{Action: state.ActionContinue, PutAside: true, Feedback: leftBehind(r.Proof.Report),
 		Reason: "not done after " + termtext.Counted(f.Attempts, "iteration", "iterations")}, true
+}
+
+// taskStuck lets another task show whether the agent or the task is stuck. Nobody puts tasks in another order that a person
+// has named for the run.
+func taskStuck(f Conclusion) (Decision, bool) {
+	r, b := f.Result, f.Memory.Breaker
+	idle := b.State == state.BreakerHalfOpen && b.NoProgress > 0
+	errs := b.SameError > 1 && b.SameError == f.Policy.SameErrorThreshold-1
+	if !f.Another || !(idle || errs) || r.Task.ID == "" || f.Plan.IsDone(r.Task.ID) || !f.Plan.List.View.IsZero() || f.givesUp() {
+		return Decision{}, false
+	}
+	why := fmt.Sprintf("the same error in %d consecutive iterations: %s", b.SameError, b.LastError)
+	if idle {
+		why = fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress)
+	}
+	return Decision{Action: state.ActionContinue, PutAside: true, Stuck: true, Reason: why + ": another task comes first",
+		Feedback: append(leftBehind(r.Proof.Report), fmt.Sprintf("%q got stuck and is put aside for now. What was begun of it may "+
+			"be in these files: leave it as it is, unless a check fails because of it.", r.Task.Title))}, true
+}
+
+// givesUp is true when a failed check puts the task aside for good.
+func (f Conclusion) givesUp() bool {
+	report := f.Result.Proof.Report
+	return report.Blocked() && (report.OnFailure() == gate.BlockTask || f.Policy.MaxRetries > 0 && f.Result.Proof.Tries > f.Policy.MaxRetries)
 }
 
 // leftBehind tells the agent of the next task which failures the last one left; nil: none.
@@ -373,7 +402,7 @@ func testSaturation(f Conclusion) (Decision, bool) {
 	if f.Memory.TestOnly < TestOnlyBound {
 		return Decision{}, false
 	}
-	return halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly),
+	return f.halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly),
 		"test_saturation"), true
 }
 

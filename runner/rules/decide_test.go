@@ -29,7 +29,7 @@ func defaults() Policy {
 // scene is a moment of a run; Starting says which table is asked.
 type scene struct {
 	Facts
-	Starting, Unchecked               bool
+	Starting, Unchecked, Another      bool
 	It                                turn.Result
 	Damaged, Never, PutAside, Waiting []string
 	Attempts                          int
@@ -43,7 +43,7 @@ func (s scene) decide() Decision {
 	if s.Starting {
 		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon, Unchecked: s.Unchecked})
 	}
-	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Causes: s.Causes, Fallback: s.Fallback})
+	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Another: s.Another, Causes: s.Causes, Fallback: s.Fallback})
 }
 
 // usual is an iteration that changed a file, with 2 of 3 tasks open.
@@ -233,6 +233,28 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 		{"attempts used up, but it is done", func(f *scene) {
 			f.It.Task.ID, f.Attempts, f.Policy.MaxPerTask = "T1", 10, 10
 			f.Plan.List.Tasks = []task.Task{{ID: "T1", State: task.Done}}
+		}, "continue", state.ActionContinue, 0},
+		{"half open, and another task is there", stuckTask, "task_stuck", state.ActionContinue, 0},
+		{"half open, and a check fails", func(f *scene) { stuckTask(f); failing(f) }, "task_stuck", state.ActionContinue, 0},
+		{"half open, and a check fails for the last time", func(f *scene) {
+			stuckTask(f)
+			failing(f)
+			f.Policy.MaxRetries, f.It.Proof.Tries = 3, 4
+		}, "gate_failed", state.ActionContinue, 0},
+		{"half open, and no other task is there", func(f *scene) { stuckTask(f); f.Another = false }, "continue", state.ActionContinue, 0},
+		{"half open, and the tasks were named for the run", func(f *scene) { stuckTask(f); f.Plan.List.View.Tasks = []string{"T1", "T2"} }, "continue", state.ActionContinue, 0},
+		{"half open after a cool-down, and this turn got somewhere", func(f *scene) { stuckTask(f); f.Memory.Breaker.NoProgress = 0 }, "continue", state.ActionContinue, 0},
+		{"an error is one short of its threshold", func(f *scene) {
+			stuckTask(f)
+			f.Memory.Breaker = state.Breaker{State: state.BreakerClosed, SameError: 4}
+		}, "task_stuck", state.ActionContinue, 0},
+		{"an error is two short of its threshold", func(f *scene) {
+			stuckTask(f)
+			f.Memory.Breaker = state.Breaker{State: state.BreakerClosed, SameError: 3}
+		}, "continue", state.ActionContinue, 0},
+		{"the first error, with a threshold of two", func(f *scene) {
+			stuckTask(f)
+			f.Memory.Breaker, f.Policy.SameErrorThreshold = state.Breaker{State: state.BreakerClosed, SameError: 1}, 2
 		}, "continue", state.ActionContinue, 0},
 		{"check failed that ends the run", func(f *scene) { failing(f); f.Report.Results[0].Check.OnFailure = gate.Stop }, "gate_failed", state.ActionStop, 8},
 		{"check failed that is not required", func(f *scene) { failing(f); f.It.Proof.Report.Results[0].Blocks = false }, "continue", state.ActionContinue, 0},
@@ -433,4 +455,10 @@ func TestTasksAre_oneOrMany_isGrammar(t *testing.T) {
 			t.Errorf("%q, want %q", got, want)
 		}
 	}
+}
+
+// stuckTask is a second idle turn of a task beside which another one is open.
+func stuckTask(f *scene) {
+	f.It.Task, f.Another = task.Task{ID: "T1", Title: "one"}, true
+	f.Memory.Breaker = state.Breaker{State: state.BreakerHalfOpen, NoProgress: 2}
 }

@@ -28,8 +28,8 @@ type Decision struct {
 	Feedback []string
 	// Refused says why a claim of completion was not accepted.
 	Refused string
-	// PutAside is true when the iteration's task is given up.
-	PutAside bool
+	// PutAside is true when the iteration's task is given up; with Stuck, only until no other task can be worked on.
+	PutAside, Stuck bool
 
 	// Of a stop:
 	Exit       int
@@ -88,6 +88,8 @@ type Conclusion struct {
 	Damaged []string
 	// Attempts counts the turns that worked on the task, this one included.
 	Attempts int
+	// Another is true when another task could be worked on if this one were put aside.
+	Another bool
 	// Causes are the errors for which other tasks were put aside.
 	Causes []string
 	// Fallback is an agent that can take over after a usage limit; empty: none.
@@ -141,9 +143,16 @@ func stopped(exit int, exitReason, reason, next string) Decision {
 		Status: state.StatusStopped, Next: next}
 }
 
-func halt(reason, exitReason string) Decision {
+// theTasks is what the advice of halt asks about.
+const theTasks = "the tasks of the plan be done"
+
+func (f Facts) halt(reason, exitReason string) Decision {
+	then := resume
+	if f.Memory.Breaker.State == state.BreakerOpen { // without the reset, the next run halts at once
+		then = reopen
+	}
 	return Decision{Action: state.ActionStop, Reason: reason, Exit: state.ExitHalted, ExitReason: exitReason,
-		Status: state.StatusHalted, Next: "is the prompt clear? can the tasks of the plan be done? what does .ralph/live.log say? then: " + reopen}
+		Status: state.StatusHalted, Next: "is the prompt clear? can " + theTasks + "? what does .ralph/live.log say? then: " + then}
 }
 
 // reviewed is d, the end of a complete run, when a person has to look first.
