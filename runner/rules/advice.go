@@ -50,6 +50,17 @@ func remedyFor(o agent.Outcome, name string, withheld []string) string {
 	return fmt.Sprintf("%s; check with: ralph doctor --live --agent %s; then: ralph resume", do, name)
 }
 
+// moreTime is the flag that gives a call more time, if it had too little; its value is the person's.
+func moreTime(o agent.Outcome) string {
+	switch o.Class {
+	case ending.TimeoutWithWork:
+		return " --timeout MINUTES"
+	case ending.TimeoutIdle, ending.HangSilent:
+		return " --idle-timeout MINUTES"
+	}
+	return ""
+}
+
 // seenIn is the reason with the agent's own words, shortened, if it does not quote them yet.
 func seenIn(o agent.Outcome) string {
 	seen := termtext.Unwrap(ending.Shown(o.Evidence))

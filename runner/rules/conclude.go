@@ -173,7 +173,7 @@ func integrity(f Conclusion) (Decision, bool) {
 	sure := slices.IndexFunc(f.Result.Proof.Findings, func(x audit.Finding) bool { return !x.Doubt })
 	if sure >= 0 && f.Policy.AntiCheat == turn.AnswerHalt {
 		d := f.halt("the audit found: "+FindingText(f.Result.Proof.Findings[sure]), "integrity_failure")
-		d.Next = "look at what it found in .ralph/live.log and git diff, then: ralph resume"
+		d.Next = fmt.Sprintf("see what it found: ralph diff %d; then: %s", f.Result.Origin.Iteration, resume)
 		return d, true
 	}
 	if len(f.Damaged) == 0 {
@@ -181,7 +181,9 @@ func integrity(f Conclusion) (Decision, bool) {
 	}
 	files := strings.Join(f.Damaged, ", ")
 	if f.Memory.Damages > 1 {
-		return f.halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure"), true
+		d := f.halt("the agent deleted or emptied files that ralph needs, again: "+files, "integrity_failure")
+		d.Next = fmt.Sprintf("see what did it: ralph iterations %d; tell the agent: ralph note TEXT; then: %s", f.Result.Origin.Iteration, resume)
+		return d, true
 	}
 	return Decision{Action: state.ActionRetry,
 		Reason: "restored files of .ralph/ that the agent deleted or emptied: " + files}, true
@@ -285,6 +287,7 @@ func breakerOpened(rule, exitReason string) func(Conclusion) (Decision, bool) {
 		}
 		if o := f.Result.Call.Outcome; !o.Class.Success() {
 			d.Reason += "; the last call: " + seenIn(o)
+			d.Next = fmt.Sprintf("see what the agent did: ralph iterations %d; then: %s%s", f.Result.Origin.Iteration, reopen, moreTime(o))
 		} else if open := f.Result.Unfinished(); open != "" {
 			d.Reason += "; " + open
 			d.Next = "look at git status, end what is in progress, then: " + reopen
@@ -399,11 +402,11 @@ func tasksAre(n, total int, what string) string {
 }
 
 func testSaturation(f Conclusion) (Decision, bool) {
-	if f.Memory.TestOnly < TestOnlyBound {
-		return Decision{}, false
+	d := f.halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly), "test_saturation")
+	if id := f.Result.Task.ID; id != "" {
+		d.Next = fmt.Sprintf("ralph task done %s, if nothing is left to do; else ralph note TEXT; then: %s", id, resume)
 	}
-	return f.halt(fmt.Sprintf("%d consecutive iterations only tested and finished no task", f.Memory.TestOnly),
-		"test_saturation"), true
+	return d, f.Memory.TestOnly >= TestOnlyBound
 }
 
 // checkAgain continues without a call: Admit then says whether the run is complete.

@@ -428,6 +428,40 @@ func TestRules_breakerOpenedWhileACheckFails_namesTheCheck(t *testing.T) {
 	}
 }
 
+func TestRules_halt_namesTheCommandForItsCase(t *testing.T) {
+	const reopened = "ralph reset --circuit && ralph resume"
+	for name, test := range map[string]struct {
+		set  func(*scene)
+		want string
+	}{
+		"the agent emptied files again": {func(f *scene) { f.Damaged, f.Memory.Damages = []string{"a"}, 2 },
+			"see what did it: ralph iterations 1; tell the agent: ralph note TEXT; then: ralph resume"},
+		"the audit halts": {func(f *scene) {
+			f.Policy.AntiCheat, f.It.Proof.Findings = turn.AnswerHalt, []audit.Finding{{Text: "a test is gone"}}
+		}, "see what it found: ralph diff 1; then: ralph resume"},
+		"calls take too long": {func(f *scene) {
+			f.It.Call.Outcome.Class = ending.TimeoutWithWork
+			open(f, func(b *state.Breaker) { b.NoProgress = 3 })
+		}, "see what the agent did: ralph iterations 1; then: " + reopened + " --timeout MINUTES"},
+		"calls are silent": {func(f *scene) {
+			f.It.Call.Outcome.Class = ending.TimeoutIdle
+			open(f, func(b *state.Breaker) { b.NoProgress = 3 })
+		}, "see what the agent did: ralph iterations 1; then: " + reopened + " --idle-timeout MINUTES"},
+		"calls crash": {func(f *scene) {
+			f.It.Call.Outcome.Class = ending.Crash
+			open(f, func(b *state.Breaker) { b.NoProgress = 3 })
+		}, "see what the agent did: ralph iterations 1; then: " + reopened},
+		"only tests": {func(f *scene) { f.Memory.TestOnly, f.It.Task.ID = 3, "7" },
+			"ralph task done 7, if nothing is left to do; else ralph note TEXT; then: ralph resume"},
+	} {
+		f := usual()
+		test.set(&f)
+		if d := f.decide(); d.Exit != state.ExitHalted || d.Next != test.want {
+			t.Errorf("%s: exit %d, next: %q, want %q", name, d.Exit, d.Next, test.want)
+		}
+	}
+}
+
 func TestRules_refusedClaim_tellsTheAgentWhy(t *testing.T) {
 	f := usual()
 	claim(&f, 1)
