@@ -123,6 +123,9 @@ func (r *Run) promptInput(j *crew.Job, template string, plan turn.Plan) prompt.I
 		in.Notes = l.Notes.Give(j.Origin, t)
 	}
 	if l.Notes.Task != t.ID { // another task came between
+		if l.InWorktrees && l.Notes.Task != "" { // whose files are elsewhere
+			in.Refused, in.Feedback = "", l.Tasks.NotAbout(l.Notes.Task, in.Feedback)
+		}
 		in.Feedback = slices.Concat(in.Feedback, past.Feedback)
 	} else {
 		in.Feedback = slices.Concat(l.Notes.Review, in.Feedback)

@@ -36,6 +36,30 @@ func TestPromptInput_refusal_isToldToNoOtherTask(t *testing.T) {
 	}
 }
 
+// Side by side, another task has other files: what is wrong in the files of the last one is not told to it, not even by the
+// run after a kill. What hooks say is.
+func TestPromptInput_inWorktrees_feedbackIsToldToItsTaskOnly(t *testing.T) {
+	b := newBench(t, "strict", "[ ] one", "[ ] two")
+	b.inGit()
+	b.o.Parallel = 2
+	r := New(b.o, b.d)
+	one, two := task.Task{ID: "1", Title: "one"}, task.Task{ID: "2", Title: "two"}
+	l := r.ledger
+	red := "the check test fails" + strings.Repeat(" again", 1000)
+	l.Tasks.Remember(one.ID, []string{red})
+	l.Notes.NextPrompt = state.NextPrompt{Task: one.ID, Refused: "one is open", Feedback: []string{red, "a hook says hello"}}
+	told := func(of task.Task) string {
+		in := r.promptInput(&crew.Job{Task: of, Record: l.Tasks.Of(of.ID)}, "", turn.Plan{})
+		return in.Refused + "|" + strings.Join(in.Feedback, "|")
+	}
+	if got := told(two); got != "|a hook says hello" {
+		t.Errorf("told another task: %.200s", got)
+	}
+	if got, want := told(one), "one is open|"+red+"|a hook says hello"; got != want {
+		t.Errorf("told its own task: %.200s", got)
+	}
+}
+
 // The prompts of a run without reviewers, hooks and lessons, as they were before there were any;
 // only the rule about questions is newer.
 const plainPrompts = "testdata/plain-prompts.golden"

@@ -339,11 +339,21 @@ func (r Records) Remember(id string, feedback []string) {
 	rec := r.Of(id)
 	rec.Feedback = nil
 	for _, text := range feedback {
-		if len(text) > feedbackKept {
-			text = strings.ToValidUTF8(text[:feedbackKept], "") + "\n[...]"
-		}
-		rec.Feedback = append(rec.Feedback, text)
+		rec.Feedback = append(rec.Feedback, bounded(text))
 	}
+}
+
+func bounded(text string) string {
+	if len(text) > feedbackKept {
+		return strings.ToValidUTF8(text[:feedbackKept], "") + "\n[...]"
+	}
+	return text
+}
+
+// NotAbout returns the texts that Remember did not keep for a task.
+func (r Records) NotAbout(id string, feedback []string) []string {
+	own := r.look(id).Feedback
+	return slices.DeleteFunc(slices.Clone(feedback), func(text string) bool { return slices.Contains(own, bounded(text)) })
 }
 
 // Attempted counts a turn and remembers what it did, in one line.
