@@ -141,6 +141,8 @@ type TaskMemory struct {
 	Work  []Work `json:"work,omitempty"`
 	Proof string `json:"proof,omitempty"`
 	Done  bool   `json:"done,omitempty"`
+	// ChangedTests lists the files of tests that existed before the task and that it changed, with the names of the tests.
+	ChangedTests []string `json:"changed_tests,omitempty"`
 
 	CutOff  bool `json:"cut_off,omitempty"` // a turn for it was cut off, and may have done something that nobody saw
 	Ticked  int  `json:"ticked,omitempty"`  // the iteration that ticked it without its work; its next turn has to check it

@@ -21,6 +21,25 @@ func TouchedTests(f File) (names []string) {
 	return names
 }
 
+// ChangedTests names the tests that a file had and whose lines are changed or gone.
+func ChangedTests(f File) (names []string) {
+	l := languageOf(f.Path)
+	if l == nil {
+		return nil
+	}
+	is := l.bodies(f.After)
+	for name, body := range l.bodies(f.Before) {
+		if LosesLines(body, is[name]) {
+			names = append(names, name)
+		}
+	}
+	sort.Strings(names)
+	return names
+}
+
+// LosesLines reports whether a text had lines that are changed or gone now. Blank lines and indentation do not count.
+func LosesLines(before, after string) bool { return len(Without(lines(before), lines(after))) > 0 }
+
 // bodies returns the text of each test in a file, by its name. A test ends where a line begins that is indented no
 // deeper than its first one, and is more than a closing bracket.
 func (l *language) bodies(text string) map[string]string {

@@ -265,6 +265,9 @@ func (r Records) Learn(res turn.Result) {
 	if p.Refused {
 		own.Refused++
 	}
+	if !res.Origin.Reviews { // else they are of its developer's latest turn
+		own.ChangedTests = p.ChangedTests
+	}
 	r.credit(res)
 	r.follow(res)
 	if p.GiveUp != "" && own.Aside.Why == "" {
@@ -431,7 +434,7 @@ func (r Records) Settled(id, run, proof string) {
 	if slices.ContainsFunc(rec.Work, sure) { // words alone connect too much
 		rec.Work = slices.DeleteFunc(rec.Work, func(w state.Work) bool { return !sure(w) })
 	}
-	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true}}
+	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true, ChangedTests: rec.ChangedTests}}
 }
 
 // forgetUndone begins the record of a task anew that was done and is open again: a person or ralph undo has opened it.

@@ -219,9 +219,15 @@ type Proven struct {
 	Tell   func(state.Payload)           // reports an event of the turn
 }
 
+// Retested is what Worker.Retest found.
+type Retested struct {
+	Findings     []audit.Finding
+	ChangedTests []string // see Proof
+}
+
 // retest asks Worker.Retest whether the checks pass for another reason than the work.
 func (t *turn) retest(ctx context.Context, f *facts) {
-	if t.w.Retest == nil || !f.observed || t.checks.Mode == gate.ModeReport {
+	if t.w.Retest == nil || !f.observed {
 		return
 	}
 	ticked := t.a.Task.ID == "" || f.left.IsDone(t.a.Task.ID) && !f.before.IsDone(t.a.Task.ID)
@@ -234,7 +240,8 @@ func (t *turn) retest(ctx context.Context, f *facts) {
 		t.w.Log.Warn("the tests could not run as they were", "error", err)
 	}
 	f.unchecked = f.unchecked || ctx.Err() != nil
-	t.addFindings(f, found)
+	f.audit.ChangedTests = found.ChangedTests
+	t.addFindings(f, found.Findings)
 }
 
 // putBack collects what ralph put back after contained programs, because git starts it.

@@ -100,6 +100,8 @@ type Proof struct {
 	Links []audit.Link `json:"links,omitempty"`
 	// Green are tests that were red before this turn and pass now.
 	Green []string `json:"green,omitempty"`
+	// ChangedTests lists the tests that existed before the task and that it changed; set once the task is ticked.
+	ChangedTests []string `json:"changed_tests,omitempty"`
 	// Refused is true when the task was ticked without any work.
 	Refused bool `json:"refused,omitempty"`
 	// GiveUp says why the task needs a person; empty: it does not.

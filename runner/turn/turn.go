@@ -26,7 +26,6 @@ import (
 	"ralph/logs"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
@@ -57,7 +56,7 @@ type Worker struct {
 	// changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
 	// Retest finds checks that pass for another reason than the work; nil: nobody looks.
-	Retest func(context.Context, Proven) ([]audit.Finding, error)
+	Retest func(context.Context, Proven) (Retested, error)
 	// UserChanges stores which uncommitted changes are the user's, for a run that continues this one; zero: not stored.
 	UserChanges git.OwnStore
 	// Begun is the start of an iteration that was cut off and now runs again; zero: none.

@@ -139,3 +139,16 @@ func TestBuild_checkThatWasRedBeforeTheRun_isNotSaidToHaveFailed(t *testing.T) {
 		}
 	}
 }
+
+func TestBuild_taskThatChangedExistingTests_namesThem(t *testing.T) {
+	n := begun()
+	n.call(state.IterationEnd{TaskDone: true})
+	known := map[string]state.TaskMemory{"one": {Done: true, ChangedTests: []string{"tests/test_tax.py (test_rate)", "a_test.go"}}}
+	r := n.f.Build(Source{Project: "/p", Now: n.at, Snapshot: view.Snapshot{Status: state.Status{Tasks: known}}})
+	const want = "changed existing tests: tests/test_tax.py (test_rate), a_test.go"
+	page := string(r.HTML())
+	if !strings.Contains(r.Text(), want) || !strings.Contains(page, want) || !strings.Contains(r.Markdown(), escape(want)) ||
+		len(r.Tasks[0].ChangedTests) != 2 {
+		t.Errorf("%+v\n%s\n%s", r.Tasks[0], r.Text(), page)
+	}
+}

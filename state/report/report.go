@@ -66,6 +66,8 @@ type Task struct {
 	USD        float64         `json:"usd"`
 	Work       []int           `json:"work"`  // the iterations whose changes belong to it
 	ProofBy    string          `json:"proof"` // tests, review, checks, word or none
+	// ChangedTests lists the tests that existed before the task and that it changed.
+	ChangedTests []string `json:"changed_tests"`
 
 	redBefore []string // checks that fail, but only as they did before the run
 	undone    bool     // its latest work
@@ -205,6 +207,7 @@ func (r *Report) credit(known map[string]state.TaskMemory, elsewhere []state.Tas
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
+		t.ChangedTests = lines(known[t.ID].ChangedTests)
 		t.Work, t.ProofBy = known[t.ID].Iterations(r.Run), known[t.ID].ProofOf(t.State == TaskDone)
 	}
 }

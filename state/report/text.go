@@ -149,7 +149,7 @@ func (t Task) Proof() string {
 		commits[i] = short(c)
 	}
 	return view.Join(" · ", word+its, view.Prefix("commit ", strings.Join(commits, ", ")),
-		view.Took(t.Seconds), view.Dollars(t.USD))
+		view.Took(t.Seconds), view.Dollars(t.USD), view.Prefix("changed existing tests: ", strings.Join(t.ChangedTests, ", ")))
 }
 
 func short(oid string) string { return oid[:min(10, len(oid))] }

@@ -333,7 +333,7 @@ func taskShowRun(f *cmdline.Factory, id string, asJSON bool) error {
 		field("work", said)
 	}
 	if t.Done() {
-		field("proof", r.Proof)
+		field("proof", view.Join("; ", r.Proof, view.Prefix("it changed existing tests: ", strings.Join(s.Tasks[t.ID].ChangedTests, ", "))))
 	}
 	text := t.Description
 	if len(t.Criteria) > 0 {

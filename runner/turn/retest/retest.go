@@ -41,13 +41,13 @@ type memory struct {
 
 // New is a turn.Worker's Retest. It removes the copies that a killed program with this
 // environment left.
-func New(env []string) func(context.Context, turn.Proven) ([]audit.Finding, error) {
+func New(env []string) func(context.Context, turn.Proven) (turn.Retested, error) {
 	m := &memory{home: replica.Home(env)}
 	replica.Sweep(m.home)
 	return m.look
 }
 
-func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, error) {
+func (m *memory) look(ctx context.Context, p turn.Proven) (r turn.Retested, err error) {
 	m.mine = append(m.mine, m.last.Compare(p.Before).Files...)
 	if !m.known || m.task != p.Task.ID {
 		m.known, m.task, m.start, m.mine, m.red = true, p.Task.ID, p.Before, nil, map[string]gate.Entry{}
@@ -62,32 +62,34 @@ func (m *memory) look(ctx context.Context, p turn.Proven) ([]audit.Finding, erro
 	}
 	now, err := p.Now()
 	if err != nil {
-		return nil, err
+		return r, err
 	}
 	m.last = *now
 	if !p.Done {
-		return nil, nil
+		return r, nil
 	}
-	lines, err := m.run(ctx, p)
-	return audit.GreenByTests(p.Task.ID, lines), err
+	change, err := m.start.Compare(m.last).Committed(ctx, p.Dir, m.start, m.last)
+	if err != nil {
+		return r, err
+	}
+	files, err := change.Texts(ctx, p.Dir, m.start, m.last)
+	if err != nil {
+		return r, err
+	}
+	files = slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || isOurs(f.Path) })
+	r.ChangedTests = changedTests(files)
+	lines, err := m.run(ctx, p, files)
+	r.Findings = audit.GreenByTests(p.Task.ID, lines)
+	return r, err
 }
 
 // run returns a sentence for each check that is green for another reason than the work. It runs nothing where the
 // change has no tests.
-func (m *memory) run(ctx context.Context, p turn.Proven) ([]string, error) {
+func (m *memory) run(ctx context.Context, p turn.Proven, files []git.Text) ([]string, error) {
 	text := audit.TextOf(p.Task)
-	if audit.Excused(audit.KindGreenByTests, text) {
+	if p.Checks.Mode == gate.ModeReport || audit.Excused(audit.KindGreenByTests, text) {
 		return nil, nil
 	}
-	change, err := m.start.Compare(m.last).Committed(ctx, p.Dir, m.start, m.last)
-	if err != nil {
-		return nil, err
-	}
-	files, err := change.Texts(ctx, p.Dir, m.start, m.last)
-	if err != nil {
-		return nil, err
-	}
-	files = slices.DeleteFunc(files, func(f git.Text) bool { return slices.Contains(m.mine, f.Path) || isOurs(f.Path) })
 	var rows []gate.Check // that failed before the task, and pass now
 	for _, r := range p.Report.Results {
 		if _, red := m.red[r.Name]; red && r.Passed && cmp.Or(r.Check.Kind, gate.KindTest) == gate.KindTest {

@@ -128,3 +128,31 @@ func TestNew_copyOfAKilledProgram_isRemoved(t *testing.T) {
 		t.Error("it is still there")
 	}
 }
+
+func TestChangedTests_listsWhatExistedAndLostLines(t *testing.T) {
+	const goTest = "package a\n\nfunc TestA(t *testing.T) {\n\tcheck(t, 1)\n}\n\nfunc TestB(t *testing.T) {\n\tcheck(t, 2)\n}\n"
+	text := func(name, before, after string) git.Text {
+		return git.Text{Path: name, Before: before, After: after, Existed: before != "", Exists: after != ""}
+	}
+	for name, c := range map[string]struct {
+		files []git.Text
+		want  string
+	}{
+		"another value":         {[]git.Text{text("a_test.go", goTest, strings.Replace(goTest, "t, 2", "t, 3", 1))}, "a_test.go (TestB)"},
+		"a test that is gone":   {[]git.Text{text("a_test.go", goTest, goTest[:strings.Index(goTest, "func TestB")])}, "a_test.go (TestB)"},
+		"a new test":            {[]git.Text{text("a_test.go", goTest, goTest+"\nfunc TestC(t *testing.T) {\n\tcheck(t, 3)\n}\n")}, ""},
+		"a new file":            {[]git.Text{text("a_test.go", "", goTest)}, ""},
+		"code":                  {[]git.Text{text("a.go", "1\n", "2\n")}, ""},
+		"a golden file":         {[]git.Text{text("testdata/a.golden", "1\n", "2\n")}, "testdata/a.golden"},
+		"a deleted file":        {[]git.Text{text("tests/a.py", "def test_a():\n    assert 1\n", "")}, "tests/a.py (deleted)"},
+		"a file that was moved": {[]git.Text{text("tests/a.py", "def test_a():\n    assert 1\n", ""), text("tests/b.py", "", "def test_a():\n    assert 1\n")}, ""},
+		"tests among code": {[]git.Text{text("src/lib.rs", "fn a() -> i32 { 1 }\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {\n        assert_eq!(a(), 1);\n    }\n}\n",
+			"fn a() -> i32 { 2 }\n#[cfg(test)]\nmod tests {\n    #[test]\n    fn one() {\n        assert_eq!(a(), 2);\n    }\n}\n")}, "src/lib.rs (one)"},
+		"code beside tests": {[]git.Text{text("src/lib.rs", "fn a() -> i32 { 1 }\n#[cfg(test)]\nmod tests {}\n", "fn a() -> i32 { 2 }\n#[cfg(test)]\nmod tests {}\n")}, ""},
+		"a JavaScript test": {[]git.Text{text("a.test.js", "test('adds two', () => {\n  is(1)\n})\n", "test('adds two', () => {\n  is(2)\n})\n")}, "a.test.js (adds two)"},
+	} {
+		if got := strings.Join(changedTests(c.files), "; "); got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
