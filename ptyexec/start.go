@@ -271,12 +271,7 @@ func lookUp(name, dir string, env []string) (string, error) {
 		}
 		return name, executable(name)
 	}
-	path := ""
-	for _, entry := range env {
-		if value, ok := strings.CutPrefix(entry, "PATH="); ok {
-			path = value
-		}
-	}
+	path := Getenv(env, "PATH")
 	failed := fmt.Errorf("%w in PATH %q", ErrNotFound, path)
 	for _, element := range filepath.SplitList(path) {
 		if !filepath.IsAbs(element) {
@@ -292,6 +287,16 @@ func lookUp(name, dir string, env []string) (string, error) {
 		}
 	}
 	return "", failed
+}
+
+// Getenv returns a variable of an environment; of equal names, the last counts.
+func Getenv(env []string, name string) (value string) {
+	for _, entry := range env {
+		if v, ok := strings.CutPrefix(entry, name+"="); ok {
+			value = v
+		}
+	}
+	return value
 }
 
 // executable returns nil, ErrNotFound, or ErrNotExecutable, naming the file.

@@ -211,21 +211,22 @@ func (f EnvFilter) Checks(env []string) []string { return f.rules(Spec{}, Reques
 // env returns the environment of a call: the variables that pass, except those of another session of the agent, and
 // those that ralph sets.
 func (s Spec) env(r Request) []string {
-	set := s.set(r)
-	env := slices.DeleteFunc(r.Filter.rules(s, r).passing(r.Env), func(kv string) bool {
-		name, _, _ := strings.Cut(kv, "=")
-		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
-		return isSet || s.Env.leftBehind(name)
-	})
-	return append(env, set...)
+	set, replaced := s.set(r)
+	return append(slices.DeleteFunc(r.Filter.rules(s, r).passing(r.Env), replaced), set...)
 }
 
-func (s Spec) set(r Request) []string {
-	set := slices.Clone(s.Env.Set)
+// set returns what ralph sets for a call. replaced reports whether NAME=value is replaced by that, or comes from another
+// session of the agent.
+func (s Spec) set(r Request) (set []string, replaced func(kv string) bool) {
+	set = slices.Clone(s.Env.Set)
 	if r.Root && r.PermissionMode == PermitBypass {
 		set = append(set, s.Env.SetAsRoot...)
 	}
-	return set
+	return set, func(kv string) bool {
+		name, _, _ := strings.Cut(kv, "=")
+		return s.Env.leftBehind(name) ||
+			slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
+	}
 }
 
 // leftBehind reports whether the variable comes from another session of the agent.
@@ -235,12 +236,11 @@ func (a Variables) leftBehind(name string) bool {
 
 // Withheld returns the names of r.Env that the agent does not get, sorted.
 func (f EnvFilter) Withheld(s Spec, r Request) []string {
-	own, set := f.rules(s, r), s.set(r)
+	own := f.rules(s, r)
+	_, replaced := s.set(r)
 	var names []string
 	for _, kv := range r.Env {
-		name, _, _ := strings.Cut(kv, "=")
-		isSet := slices.ContainsFunc(set, func(own string) bool { return strings.HasPrefix(own, name+"=") })
-		if !own.decide(kv).pass && !isSet && !s.Env.leftBehind(name) {
+		if name, _, _ := strings.Cut(kv, "="); !own.decide(kv).pass && !replaced(kv) {
 			names = append(names, name)
 		}
 	}

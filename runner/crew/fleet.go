@@ -111,7 +111,7 @@ func (c *worktrees) Room(ctx context.Context) bool {
 	for _, j := range c.list { // they have all slots
 		n = max(n, j.slot.N)
 	}
-	s, err := c.home.Open(ctx, n+1, "HEAD")
+	s, err := c.home.Open(ctx, n+1)
 	if err != nil {
 		c.o.Log.Warn("no other slot can be opened", "error", err)
 		return false

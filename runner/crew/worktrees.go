@@ -99,7 +99,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	}
 	c.last = max(c.last, o.HighestIteration)
 	for _, n := range home.Numbers(c.o.Parallel) {
-		s, err := home.Open(ctx, n, "HEAD")
+		s, err := home.Open(ctx, n)
 		if err != nil {
 			return nil, err
 		}

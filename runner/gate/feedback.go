@@ -37,7 +37,7 @@ func (r Report) Blocking() []Result {
 
 // Blocked reports whether any result blocks.
 func (r Report) Blocked() bool {
-	return slices.ContainsFunc(r.Results, func(x Result) bool { return x.Blocks })
+	return len(r.Blocking()) > 0
 }
 
 // Passes reports whether a required check ran, and none that is required failed.
@@ -109,9 +109,12 @@ func (r Report) Cause() string {
 
 // KnownRed returns the names of required checks whose failures are all in the baseline.
 func (r Report) KnownRed() []string {
-	var names []string
+	return r.names(func(x Result) bool { return x.Verdict == VerdictKnown && x.Check.Required() })
+}
+
+func (r Report) names(of func(Result) bool) (names []string) {
 	for _, x := range r.Results {
-		if x.Verdict == VerdictKnown && x.Check.Required() {
+		if of(x) {
 			names = append(names, x.Name)
 		}
 	}
@@ -121,13 +124,7 @@ func (r Report) KnownRed() []string {
 // RedBefore returns the names of all checks that were red before the run, and of which nothing fails that counts against
 // the task. New tests may be red in ModeAuto only if the check was red before.
 func (r Report) RedBefore() []string {
-	var names []string
-	for _, x := range r.Results {
-		if x.Verdict == VerdictKnown || x.Verdict == VerdictNew && r.Mode == ModeAuto {
-			names = append(names, x.Name)
-		}
-	}
-	return names
+	return r.names(func(x Result) bool { return x.Verdict == VerdictKnown || x.Verdict == VerdictNew && r.Mode == ModeAuto })
 }
 
 // NewRed returns a line for each required check with failed tests that have never passed.

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"mvdan.cc/sh/v3/syntax"
+
+	"ralph/ptyexec"
 )
 
 // withPytest returns an environment in which every pytest of the command writes a report. Only the xunit1
@@ -17,10 +19,8 @@ func withPytest(env []string, file string) []string {
 		env = os.Environ()
 	}
 	options := fmt.Sprintf("--junitxml='%s' -o junit_family=xunit1", file)
-	for _, e := range env {
-		if given, ok := strings.CutPrefix(e, name+"="); ok && given != "" {
-			options = given + " " + options
-		}
+	if given := ptyexec.Getenv(env, name); given != "" {
+		options = given + " " + options
 	}
 	return append(slices.Clone(env), name+"="+options)
 }

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"unicode"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
 )
@@ -249,7 +251,7 @@ func (p putting) leave(ctx context.Context) (why string) {
 // A commit is gone if its branch does not have it any more, and neither a rewritten form of it: see survives. Commits
 // of any branch but the one that is checked out may also be on another branch, in a tag or on a remote.
 func LostBetween(ctx context.Context, dir string, first, before, after RefsView, tree func() (string, error)) ([]Lost, error) {
-	c := comparison{before: before, after: after, tree: sync.OnceValues(tree)}
+	c := comparison{after: after, tree: sync.OnceValues(tree)}
 	c.root, _ = Root(dir)
 	var all []Lost
 	for _, name := range slices.Sorted(maps.Keys(before.heads)) {
@@ -356,19 +358,15 @@ func KeepLost(ctx context.Context, dir, run string, all []Lost) error {
 
 // refsQuote quotes a word for the shell if it needs that.
 func refsQuote(word string) string {
-	if strings.ContainsFunc(word, func(r rune) bool {
-		return !strings.ContainsRune("/._-+:@=", r) && (r < '0' || r > '9') && (r < 'a' || r > 'z') && (r < 'A' || r > 'Z')
-	}) {
-		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
-	}
-	return word
+	quoted, _ := syntax.Quote(word, syntax.LangBash) // fails only for a null byte
+	return quoted
 }
 
 // comparison compares two views.
 type comparison struct {
-	root          string
-	before, after RefsView
-	tree          func() (string, error)
+	root  string
+	after RefsView
+	tree  func() (string, error)
 }
 
 // branch compares one branch that moved or is gone. A zero Lost means that nothing is lost.

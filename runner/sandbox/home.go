@@ -20,7 +20,7 @@ type homeFolder struct {
 
 // newHome returns the home folder of a program with this environment; moved are more variables, as in tool.moved.
 func newHome(env, moved []string) homeFolder {
-	h := homeFolder{dir: lookup(env, "HOME")}
+	h := homeFolder{dir: ptyexec.Getenv(env, "HOME")}
 	if real, err := filepath.EvalSymlinks(h.dir); err == nil && h.dir != "" {
 		h.dir = real
 	}
@@ -29,7 +29,7 @@ func newHome(env, moved []string) homeFolder {
 	}
 	for _, entry := range moved {
 		name, from, _ := strings.Cut(entry, "=")
-		for _, to := range filepath.SplitList(lookup(env, name)) {
+		for _, to := range filepath.SplitList(ptyexec.Getenv(env, name)) {
 			if filepath.IsAbs(to) {
 				h.moved = append(h.moved, [2]string{strings.TrimSuffix(from, "/"), filepath.Clean(to)})
 			}
@@ -198,9 +198,9 @@ func (v *view) seeTools(c ptyexec.Command) {
 	}
 	env := programEnv(c.Env)
 	for _, name := range fileVariables() {
-		v.seeTool(lookup(env, name))
+		v.seeTool(ptyexec.Getenv(env, name))
 	}
-	for _, dir := range filepath.SplitList(lookup(env, "PATH")) {
+	for _, dir := range filepath.SplitList(ptyexec.Getenv(env, "PATH")) {
 		if filepath.IsAbs(dir) && v.home.has(dir) {
 			for _, path := range programFolders(dir) {
 				v.seeTool(path)

@@ -91,7 +91,7 @@ func look(p Place, c ptyexec.Command, lock bool) (view, error) {
 
 // write finds what the command may write. It returns what its agent keeps.
 func (v *view) write(p Place, env []string) (own []string) {
-	if v.temp = existing([]string{lookup(env, "TMPDIR")}); len(v.temp) == 0 {
+	if v.temp = existing([]string{ptyexec.Getenv(env, "TMPDIR")}); len(v.temp) == 0 {
 		v.temp = existing([]string{"/tmp", "/var/tmp"})
 	}
 	for _, name := range p.Agent.State {
@@ -162,7 +162,7 @@ func (v *view) hide(own []string) {
 // temporary files may have them.
 func (v *view) hideSockets(env []string) {
 	for _, name := range []string{"SSH_AUTH_SOCK", "GPG_AGENT_INFO", "TMUX", "DOCKER_HOST", "CONTAINER_HOST", "DBUS_SESSION_BUS_ADDRESS"} {
-		for _, value := range []string{lookup(env, name), os.Getenv(name)} { // the command may not get the variable
+		for _, value := range []string{ptyexec.Getenv(env, name), os.Getenv(name)} { // the command may not get the variable
 			value = strings.TrimPrefix(strings.TrimPrefix(value, "unix://"), "unix:path=")
 			path, _, _ := strings.Cut(value, ",")
 			for _, socket := range existing([]string{path}) {
@@ -198,15 +198,6 @@ func parents(dir string, paths []string) []string {
 	}
 	slices.Sort(all)
 	return all
-}
-
-func lookup(env []string, name string) (value string) {
-	for _, entry := range env {
-		if v, ok := strings.CutPrefix(entry, name+"="); ok {
-			value = v
-		}
-	}
-	return value
 }
 
 // existing resolves the paths and leaves out those that do not exist.

@@ -69,7 +69,7 @@ func TestSlot_largeFiles_areThereAndStayPointersInGit(t *testing.T) {
 	ctx := command.With(context.Background(), trust)
 	p.Do(h.Check(ctx, ""))
 	tip := p.Git("rev-parse", "HEAD")
-	s, err := h.Open(ctx, 1, tip)
+	s, err := h.Open(ctx, 1)
 	p.Do(err)
 	_, err = s.Begin(ctx, one, tip)
 	p.Do(err)

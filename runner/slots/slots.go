@@ -150,9 +150,9 @@ func (h *Home) Numbers(last int) (all []int) {
 	return all
 }
 
-// Open makes the worktree of a slot, or finds it again. A new one gets its files only with Begin or Prepare, so that slots
+// Open makes the worktree of a slot at HEAD, or finds it again. A new one gets its files only with Begin or Prepare, so that slots
 // are filled side by side.
-func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
+func (h *Home) Open(ctx context.Context, n int) (*Slot, error) {
 	top := filepath.Join(h.Dir, strconv.Itoa(n))
 	s := &Slot{N: n, home: h, top: top, Root: filepath.Join(top, filepath.Base(h.root))}
 	inside, err := filepath.Rel(h.root, h.project)
@@ -172,8 +172,7 @@ func (h *Home) Open(ctx context.Context, n int, commit string) (*Slot, error) {
 		s.unlock()
 		return s, nil
 	}
-	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--no-checkout", "--quiet", s.Root,
-		commit); err != nil {
+	if _, err := command.Run(ctx, h.root, "worktree", "add", "--force", "--detach", "--no-checkout", "--quiet", s.Root, "HEAD"); err != nil {
 		return nil, fmt.Errorf("open slot %d: %w", n, err)
 	}
 	return s, nil

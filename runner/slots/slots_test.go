@@ -36,7 +36,7 @@ func project(t *testing.T) (world.Folder, *Home) {
 func begin(p world.Folder, h *Home, n int) (*Slot, Begun, world.Folder) {
 	p.Helper()
 	tip := p.Git("rev-parse", "HEAD")
-	s, err := h.Open(context.Background(), n, tip)
+	s, err := h.Open(context.Background(), n)
 	p.Do(err)
 	b, err := s.Begin(context.Background(), one, tip)
 	p.Do(err)
@@ -116,7 +116,7 @@ func TestOpen_afterAKill_keepsTheWorkAndRemovesLocks(t *testing.T) {
 	in.Write("new", "x\n")
 	lock := strings.TrimSpace(in.Git("rev-parse", "--absolute-git-dir")) + "/index.lock"
 	p.Do(os.WriteFile(lock, nil, 0o600))
-	s, err := h.Open(context.Background(), 1, "HEAD")
+	s, err := h.Open(context.Background(), 1)
 	p.Do(err)
 	p.Do(s.Salvage(context.Background()))
 	if got := p.Git("diff", "--name-only", "HEAD", Ref(h.Key(one))); got != "code\nnew" {
@@ -234,13 +234,13 @@ func TestSave_workInASubmodule_isNamed(t *testing.T) {
 func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	p, h := project(t)
 	p.Do(os.MkdirAll(filepath.Join(h.Dir, "1", "shop", "x"), 0o700))
-	if _, err := h.Open(context.Background(), 1, "HEAD"); err == nil || !strings.Contains(err.Error(), "where slot 1 belongs") {
+	if _, err := h.Open(context.Background(), 1); err == nil || !strings.Contains(err.Error(), "where slot 1 belongs") {
 		t.Errorf("a folder in the way: %v", err)
 	}
 	for n, path := range map[int]string{2: h.Dir + "/2", 3: h.Dir + "/3/" + filepath.Base(p.Dir)} {
 		p.Do(os.MkdirAll(filepath.Dir(path), 0o700))
 		p.Do(os.WriteFile(path, []byte("mine"), 0o600))
-		if _, err := h.Open(context.Background(), n, "HEAD"); !errors.As(err, new(*UnfitError)) || strings.Contains(err.Error(), "\n") {
+		if _, err := h.Open(context.Background(), n); !errors.As(err, new(*UnfitError)) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("a file in the way: %v", err)
 		}
 	}
@@ -259,7 +259,7 @@ func TestCheckAndOpen_badRepositories_areRefusedInOneLine(t *testing.T) {
 	_, advice, _ := strings.Cut(said.Error(), "move it with: ")
 	p.Run("sh", "-c", advice)
 	p.Do(h.Check(context.Background(), "x"))
-	if s, err := h.Open(context.Background(), 4, "HEAD"); err != nil || p.In(s.Root).Git("rev-parse", "--show-toplevel") != s.Root {
+	if s, err := h.Open(context.Background(), 4); err != nil || p.In(s.Root).Git("rev-parse", "--show-toplevel") != s.Root {
 		t.Errorf("after the advice, the worktree is not one to git: %v", err)
 	}
 	p.Git("branch", "ralph") // then there can be no branch ralph/RUN

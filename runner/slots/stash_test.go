@@ -26,7 +26,7 @@ func pair(t *testing.T, users ...string) (world.Folder, [2]*Slot, [2]world.Folde
 	now := time.Now().Add(-time.Second)
 	for i := range all {
 		turns[i] = Turn{Task: task.Task{ID: string(rune('A' + i)), Title: "task"}, Run: now, Began: now, Base: tip, Tip: tip}
-		s, err := h.Open(context.Background(), i+1, tip)
+		s, err := h.Open(context.Background(), i+1)
 		p.Do(err)
 		_, err = s.Begin(context.Background(), turns[i].Task, tip)
 		p.Do(err)

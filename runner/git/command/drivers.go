@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+
+	"ralph/ptyexec"
 )
 
 // drivers are the settings of filters and merge drivers, such as filter.lfs.clean. Git runs those that .gitattributes
@@ -218,7 +220,7 @@ func pins(trusted, now drivers, env []string) []string {
 		set[key] = value
 	}
 	var out []string
-	first := countOf(env)
+	first, _ := strconv.Atoi(ptyexec.Getenv(env, "GIT_CONFIG_COUNT")) // git refuses anything else
 	for i, key := range slices.Sorted(maps.Keys(set)) {
 		out = append(out, fmt.Sprintf("GIT_CONFIG_KEY_%d=%s", first+i, key), fmt.Sprintf("GIT_CONFIG_VALUE_%d=%s", first+i, set[key]))
 	}
@@ -226,15 +228,4 @@ func pins(trusted, now drivers, env []string) []string {
 		return nil
 	}
 	return append(out, fmt.Sprintf("GIT_CONFIG_COUNT=%d", first+len(set)))
-}
-
-// countOf returns the number of settings in the environment.
-func countOf(env []string) int {
-	n := 0
-	for _, kv := range env {
-		if value, ok := strings.CutPrefix(kv, "GIT_CONFIG_COUNT="); ok {
-			n, _ = strconv.Atoi(value) // git refuses anything else
-		}
-	}
-	return n
 }

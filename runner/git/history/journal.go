@@ -50,10 +50,7 @@ func (u *Undo) begin(ctx context.Context) (*journal, error) {
 	}
 	err := errors.Join(os.RemoveAll(j.dir), os.MkdirAll(j.dir, 0o700))
 	if err == nil {
-		j.hold, err = os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600) // file: in the folder of git
-	}
-	if err == nil {
-		err = syscall.Flock(int(j.hold.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		err = j.wait(ctx)
 	}
 	if err != nil {
 		return j, err
@@ -175,8 +172,8 @@ func (j *journal) plain(file string) error {
 	return nil
 }
 
-// takeBack puts back what the undo has changed. It returns the files that somebody else has changed since; they stay.
-func (j *journal) takeBack(ctx context.Context) (left []string, err error) {
+// TakeBack puts back what the undo has changed. It returns the files that somebody else has changed since; they stay.
+func (j *journal) TakeBack(ctx context.Context) (left []string, err error) {
 	unlikeThen, err := differing(ctx, j.Root, j.Then, j.Files)
 	if err != nil {
 		return nil, fmt.Errorf("take undo back: %w", err)
@@ -196,11 +193,11 @@ func (j *journal) takeBack(ctx context.Context) (left []string, err error) {
 	if err := j.change(ctx, back, j.Now); err != nil {
 		return nil, fmt.Errorf("take undo back: %w; git has what the files were: git ls-tree -r %s", err, j.Now)
 	}
-	return left, j.close()
+	return left, j.Close()
 }
 
 // close removes the journal: first what makes it one, so that a torn one counts as none.
-func (j *journal) close() error {
+func (j *journal) Close() error {
 	if j == nil || j.dir == "" {
 		return nil
 	}
@@ -228,7 +225,7 @@ func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, er
 	j := &journal{dir: dir}
 	if errors.Is(err, fs.ErrNotExist) {
 		j.Root, _ = git.Root(project)
-		return nil, j.close()
+		return nil, j.Close()
 	}
 	if err == nil {
 		err = json.Unmarshal(text, j)
@@ -243,7 +240,7 @@ func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, er
 		return nil, fmt.Errorf("read journal of an undo %q: %w", dir, err)
 	}
 	if _, repo := git.Root(j.Root); !repo {
-		return nil, j.close() // what it is about is gone
+		return nil, j.Close() // what it is about is gone
 	}
 	i := &Interrupted{journal: j}
 	if err := git.Unlocked(j.Root); err != nil {
@@ -270,7 +267,7 @@ func FindInterrupted(ctx context.Context, project, dir string) (*Interrupted, er
 	return i, nil
 }
 
-// wait waits until what the undo started has ended.
+// wait waits until what an earlier undo started has ended, and holds the lock of the journal.
 func (j *journal) wait(ctx context.Context) error {
 	f, err := os.OpenFile(filepath.Join(j.dir, holdName), os.O_CREATE|os.O_RDWR, 0o600) // file: in the folder of git
 	if err != nil {
@@ -290,9 +287,3 @@ func (j *journal) wait(ctx context.Context) error {
 	j.hold = f
 	return nil
 }
-
-// TakeBack puts back what the undo has changed, and returns the files that somebody else has changed since.
-func (i *Interrupted) TakeBack(ctx context.Context) ([]string, error) { return i.takeBack(ctx) }
-
-// Close forgets it.
-func (i *Interrupted) Close() error { return i.close() }

@@ -232,14 +232,14 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 	}
 	j, err := u.begin(ctx)
 	if err != nil {
-		return git.Committed{}, errors.Join(fmt.Errorf("undo: %w", err), j.close())
+		return git.Committed{}, errors.Join(fmt.Errorf("undo: %w", err), j.Close())
 	}
 	done, err := u.write(ctx, j)
 	if err != nil {
 		if u.reopened && u.r.Restore != nil {
 			err = errors.Join(err, u.r.Restore())
 		}
-		_, back := j.takeBack(context.WithoutCancel(ctx))
+		_, back := j.TakeBack(context.WithoutCancel(ctx))
 		return git.Committed{}, errors.Join(err, back)
 	}
 	u.journal = j
@@ -250,7 +250,7 @@ func (u *Undo) Do(ctx context.Context) (git.Committed, error) {
 func (u *Undo) Iterations() []Kept { return u.r.Iterations }
 
 // Close forgets what is needed to take the undo back.
-func (u *Undo) Close() error { return u.journal.close() }
+func (u *Undo) Close() error { return u.journal.Close() }
 
 func (u *Undo) write(ctx context.Context, j *journal) (git.Committed, error) {
 	if err := j.change(ctx, j.Files, j.Then); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gofrs/flock"
 
+	"ralph/ptyexec"
 	"ralph/runner/git/command"
 )
 
@@ -48,16 +49,13 @@ func Home(env []string) string {
 
 // CacheDir returns the user's cache folder in this environment; empty: there is none.
 func CacheDir(env []string) string {
-	folders := map[string]string{}
-	for _, e := range env {
-		if name, dir, _ := strings.Cut(e, "="); filepath.IsAbs(dir) {
-			folders[name] = dir
-		}
+	if dir := ptyexec.Getenv(env, "XDG_CACHE_HOME"); filepath.IsAbs(dir) {
+		return dir
 	}
-	if folders["XDG_CACHE_HOME"] == "" && folders["HOME"] != "" {
-		return filepath.Join(folders["HOME"], ".cache")
+	if home := ptyexec.Getenv(env, "HOME"); filepath.IsAbs(home) {
+		return filepath.Join(home, ".cache")
 	}
-	return folders["XDG_CACHE_HOME"]
+	return ""
 }
 
 // Make copies a state (a commit or a tree) of the repository of dir, a project, to a new folder in home.
