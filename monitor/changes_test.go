@@ -17,7 +17,7 @@ func TestChanges_ofAnIterationAndATask_areShownAndUndone(t *testing.T) {
 	for _, size := range [][2]int{{60, 15}, {80, 24}, {200, 50}} {
 		p := openPane(t, pr.Dir, size, tasks, "MONITOR_TEST_PATCH="+onePatch)
 		p.shows("q quit")
-		p.keys("4", "j", "d")
+		p.keys("Left", "d")
 		p.shows("d Changes of iteration 6", "a.go", "@@ -1,1 +1,1 @@ func a()", "-    old", "+    new", "1 file +1 -1")
 		p.keys("u")
 		p.shows("undo iteration 6: take 1 file back, as a new commit (y/n)")
@@ -26,7 +26,7 @@ func TestChanges_ofAnIterationAndATask_areShownAndUndone(t *testing.T) {
 		p.keys("d")
 		p.hides("Changes of")
 		p.keys("t")
-		p.shows("t Tasks", "T2  Log in")
+		p.shows("› tasks", "T2  Log in")
 		p.keys("j", "d")
 		p.shows("d Changes of task T", "+    new")
 		p.keys("u", "y")

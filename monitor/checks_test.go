@@ -43,7 +43,7 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	u := still(t, s, events)
 	u.theme = canvas.Theme{}
 	screen := simulate(t, 80, 24)
-	u.run.show(panelLog)
+	u.run.alone = true
 	u.drawOn(screen)
 	got := text(screen)
 	for _, want := range []string{"» told the agent: The required check \"test\" fails. Reproduce it with:\n", "│     go test ./...\n│ --- FAIL: TestList (0.00s)\n│ --- FAIL: TestPage", "✗ audit: src/api/list_test.go: 2 tests fewer", "! checks: lint: flaky", "! failed before the agent started: test: TestOld"} {
@@ -57,7 +57,8 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 			t.Errorf("%q is not found", query)
 		}
 	}
-	u.run.show(panelChecks)
+	u.run.alone = false
+	u.openChecks()
 	u.drawOn(screen)
 	got = text(screen)
 	last := -1
@@ -78,7 +79,7 @@ func TestRun_firstIteration_showsItsChecksItsRawOutputAndThePauseToCome(t *testi
 	s.Status.Checks = []state.CheckStatus{{Name: "test", Result: "running", StartedAt: time.Now()}}
 	pr.JSON("status.json", s.Status)
 	p := openPane(t, pr.Dir, [2]int{100, 30}, "PAGER="+withRaw(t, pr))
-	p.shows("RUNNING", "check test is running, ", "5 Checks")
+	p.shows("RUNNING", "check test is running, ", " tests ")
 	before := p.screen()
 	p.wait("the next second", func(s string) bool { return strings.Contains(s, "check test is running, ") && s != before })
 	p.keys("R")

@@ -120,7 +120,7 @@ func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING", "line number 199")
 	p.keys("l")
-	p.hides("API usage")
+	p.hides(" usage ")
 	p.shows("Live log", "line number 190")
 	p.keys("g")
 	p.shows("run 20261120-131810 · agent claude", "scrolled back")
@@ -146,7 +146,7 @@ func TestKeys_thatMoveInTheLog_moveInIt(t *testing.T) {
 	p.keys("w")
 	p.hides("unwrapped")
 	p.keys("l")
-	p.shows("API usage", "Iterations")
+	p.shows(" usage ", "l Live log")
 }
 
 func TestKeys_thatSearch_findOlderAndNewer(t *testing.T) {
@@ -214,55 +214,64 @@ func TestKeys_thatShowOutput_openRawAndPager(t *testing.T) {
 	pr := living(t)
 	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING")
-	p.keys("Tab", "j", "R")
+	p.keys("Left", "R")
 	p.shows("raw bytes of 6 red", "PAGER ENDS")
 	p.keys("C-c") // for the pager, not for the monitor
-	p.shows("API usage")
-	p.keys("BTab")
+	p.shows(" usage ")
+	p.keys("Escape")
+	p.shows("l Live log")
 	p.keys("o")
 	p.shows("text for the pager", "PAGER ENDS")
 	p.keys("Enter")
-	p.shows("RUNNING", "API usage")
+	p.shows("RUNNING", " usage ")
 }
 
 func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")
-	for key, title := range map[string]string{"1": "1 Plan", "2": "2 API usage", "3": "3 Limits", "4": "4 Iterations", "5": "5 Checks", "6": "6 Live log"} {
+	for key, title := range map[string]string{"t": "t Tasks", "c": "c Checks and findings", "T": "T Timeline", "l": "l Live log"} {
 		p.keys(key)
-		p.wait(title+" alone", func(s string) bool { return strings.Contains(s, title) && strings.Count(s, "─ ") <= 3 })
+		p.shows(title)
+		p.hides(" usage ")
 		p.keys(key)
-		p.shows("1 Plan", "6 Live log")
+		p.shows(" usage ", "l Live log")
 	}
 	p.keys("?")
 	p.shows("pause after this iteration", "more below", "ralph 1.2.3")
 	p.keys("G")
-	p.shows("one panel alone", "quit this screen")
+	p.shows("redraw the screen", "quit this screen")
 	p.keys("g")
 	p.shows("pause after this iteration")
 	p.keys("?")
-	p.shows("API usage")
+	p.shows(" usage ")
 	p.keys("M")
 	p.shows("mouse on", "q quit")
 	p.keys("-l", "\x1b[<64;10;22M") // the wheel over the log
 	p.shows("scrolled back")
 	p.keys("-l", "\x1b[<65;10;22M")
 	p.shows("following")
-	p.keys("-l", "\x1b[<0;10;16M\x1b[<0;10;16m") // a click into the list
+	for y, row := range strings.Split(p.screen(), "\n") {
+		if strings.HasPrefix(row, " time ") { // a click on the strip
+			p.keys("-l", fmt.Sprintf("\x1b[<0;19;%dM\x1b[<0;19;%[1]dm", y+1))
+		}
+	}
 	p.keys("Enter")
-	p.shows("Transcript of iteration 6")
+	p.shows("› transcript", "Transcript of iteration 6")
+	p.keys("Escape") // below, it is in the place of the log
+	p.hides("› transcript")
+	p.shows("Transcript of iteration 6", " usage ")
 	p.keys("Escape")
 	p.hides("Transcript of iteration 6")
 	p.keys("M")
 	p.shows("mouse off")
 	p.keys("C-l")
-	p.shows("API usage")
+	p.shows(" usage ")
 	p.keys("C-z") // nobody could continue it in a pane without a shell
 	p.shows("there is no shell")
 	p.keys("?")
 	p.shows("pause after this iteration")
 	p.keys("Escape")
-	p.shows("API usage")
+	p.shows(" usage ")
 	p.keys("C-c")
 	p.shows("monitor ended")
 }
@@ -330,7 +339,7 @@ func TestScreen_hostileOutputInARealTerminal_changesNothingOutsideItsCells(t *te
 		pr.Add(sample.Say("before " + evil + " behind"))
 	}
 	pr.Add(sample.Say("the end of the corpus"))
-	p.shows("the end of the corpus", "[red:blue:b] behind", "RUNNING", "┬─")
+	p.shows("the end of the corpus", "[red:blue:b] behind", "RUNNING", "│")
 	if got := p.tmux("display-message", "-p", "#{pane_title} #{window_bell_flag}"); got != strings.TrimSuffix(title, "\n")+" 0\n" {
 		t.Errorf("title and bell are %q, the title was %q", got, title)
 	}

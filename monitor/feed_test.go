@@ -120,7 +120,7 @@ func TestScreen_recordedRun_isShown(t *testing.T) {
 	u.drawOn(screen)
 	got := text(screen)
 	for _, want := range []string{
-		"6 ✓       0s  `todo c… · 4 of", "5 !       2s  `todo … · clai", "2 !       1s  `todo … · requ", "$0.08",
+		"6 ✓       0s  `todo count… · 4", "5 !       2s  `todo rm… · cl", "2 !       1s  `todo li… · re", "$0.08",
 		"━ iteration 6 · `todo count` prints how many", "» told the agent: Your claim of completion was refused", "✗ audit: the task",
 		"✓ stopped: 4 of 4 tasks are done", "━ run ended after 9s · exit code 0 · about $0.24",
 	} {

@@ -21,7 +21,7 @@ func (u *ui) openHelp() {
 		u.closeFront()
 		return
 	}
-	p := &helpPage{newText(u, "Keys", "?", nil), slices.Concat(u.front().Keys(), u.keys())}
+	p := &helpPage{newText(u, "Keys", "?", nil), slices.Concat(u.front().page.Keys(), u.keys())}
 	p.about, p.bare = view.Prefix("ralph ", termtext.Line(u.o.Version)), true
 	p.remake = func() []view.Line { return p.logView.lines }
 	u.open("help", p)

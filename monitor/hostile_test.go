@@ -66,8 +66,8 @@ func TestScreen_hostileTextInEveryField_reachesNoCell(t *testing.T) {
 		for _, size := range [][2]int{{60, 15}, {200, 50}} {
 			u := still(t, s, events)
 			screen := simulate(t, size[0], size[1])
-			for _, show := range []panel{panelHeader, panelPlan, panelUsage, panelEnds, panelIterations, panelLog} {
-				u.run.alone = show
+			for _, open := range []func(){func() {}, u.openChecks, u.openTimeline, func() { u.closeFront(); u.closeFront(); u.run.alone = true }} {
+				open()
 				u.drawOn(screen)
 				cells, _, _ := screen.GetContents()
 				for _, c := range cells {

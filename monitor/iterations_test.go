@@ -9,7 +9,6 @@ import (
 	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/summary"
 )
 
 // model has 12 iterations: 8 that failed alike between others, one with a finding.
@@ -47,14 +46,14 @@ func iterationsDrawn(t *testing.T, size [2]int) []string {
 	u.model = *model()
 	u.o.Now = func() time.Time { return sample.Noon }
 	screen := simulate(t, size[0], size[1])
-	u.run.drawIterations(canvas.Canvas{Screen: screen, W: size[0], H: size[1]}, summary.Summary{})
+	u.run.list.Draw(canvas.Canvas{Screen: screen, W: size[0], H: size[1]})
 	screen.Show()
 	return strings.Split(text(screen), "\n")
 }
 
 func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 	rows := iterationsDrawn(t, [2]int{100, 8})
-	for y, want := range []string{"─ 4 Iterations", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
+	for y, want := range []string{"─ T Timeline", "12 ✓       5s  Add cursors · done, 1 file", "11 !       5s  Add cursors · done, 1 file",
 		"10 !   1m 00s  Add cursors · required check failed", "9 !   8m 00s  ×8 Add cursors", "1 ✓"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
@@ -72,7 +71,7 @@ func TestDraw_rowsThatRepeat_shareOne(t *testing.T) {
 
 func TestDraw_narrowRows_haveTheTitleBesideAShortOutcome(t *testing.T) {
 	rows := iterationsDrawn(t, [2]int{42, 8})
-	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  Add cu… · req", 5: "1 ✓       5s  Add cursors · done"} {
+	for y, want := range map[int]string{1: "12 ✓       5s  Add cursors · done", 3: "10 !   1m 00s  Add curs… · re", 5: "1 ✓       5s  Add cursors · done"} {
 		if !strings.Contains(rows[y], want) {
 			t.Errorf("row %d is %q, want %q", y, rows[y], want)
 		}

@@ -18,8 +18,8 @@ func TestKeys_o_opensTheTextOfATranscript(t *testing.T) {
 	pr := living(t)
 	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
 	p.shows("RUNNING")
-	p.keys("Tab", "j", "Enter")
-	p.shows("enter Transcript of iteration 6")
+	p.keys("Left", "Enter")
+	p.shows("› transcript", "━ iteration 6")
 	p.keys("o")
 	p.shows("iteration 6 · task 6 of the plan", "PAGER ENDS")
 	p.hides("raw bytes")
@@ -78,8 +78,8 @@ func TestSearch_wholeLog_countsMatchesBeforeTheLoadedLines(t *testing.T) {
 func TestList_whenAnIterationBegins_keepsTheSelectedOne(t *testing.T) {
 	s, events := sample.Run(noon)
 	u := still(t, s, events)
-	u.run.focus = panelIterations
-	u.run.Scroll(2)
+	u.openTimeline()
+	u.run.list.Scroll(2)
 	was, newest := u.run.chosen(), u.model.Iteration()
 	next := state.NewEvent(state.Origin{Run: s.Status.RunID, Iteration: newest + 1}, noon, state.IterationStart{})
 	u.apply(view.Update{Snapshot: s, Events: []state.Event{next}})
@@ -89,7 +89,7 @@ func TestList_whenAnIterationBegins_keepsTheSelectedOne(t *testing.T) {
 	if got := u.run.chosen(); got != was {
 		t.Errorf("iteration %d is selected, was %d", got, was)
 	}
-	u.run.Scroll(-far)
+	u.run.list.Scroll(-far)
 	u.apply(view.Update{Snapshot: s, Events: []state.Event{state.NewEvent(next.Origin, noon, state.IterationEnd{})}})
 	if got := u.run.chosen(); got != newest+1 {
 		t.Errorf("iteration %d is selected, want the newest", got)

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"os"
+	"slices"
 	"time"
 
 	"ralph/logs/termtext"
@@ -13,16 +14,20 @@ import (
 // noteSign remembers how many questions wait for a person, and how many notes for a prompt.
 type noteSign struct {
 	questions, notes               int
+	question                       string    // the first one
 	questionsChanged, notesChanged time.Time // their folders, when they were read
 }
 
 // read counts again if the folders have changed.
 func (n noteSign) read(r *state.Reader) noteSign {
 	if at := changed(r.QuestionsDir()); !at.Equal(n.questionsChanged) {
-		n.questionsChanged, n.questions = at, count(asked.In(r).List, asked.Question.Open)
+		open := waiting(asked.In(r).List, asked.Question.Open)
+		if n.questionsChanged, n.questions, n.question = at, len(open), ""; len(open) > 0 {
+			n.question = open[0].Text
+		}
 	}
 	if at := changed(r.NotesDir()); !at.Equal(n.notesChanged) {
-		n.notesChanged, n.notes = at, count(state.Notes(r).List, state.Note.Waits)
+		n.notesChanged, n.notes = at, len(waiting(state.Notes(r).List, state.Note.Waits))
 	}
 	return n
 }
@@ -35,15 +40,10 @@ func changed(dir string) (at time.Time) {
 	return at
 }
 
-// count returns how many of a list wait. If it cannot be read, none does.
-func count[T any](list func() ([]T, error), waits func(T) bool) (n int) {
+// waiting are those of a list that wait. If it cannot be read, none does.
+func waiting[T any](list func() ([]T, error), waits func(T) bool) []T {
 	all, _ := list()
-	for _, one := range all {
-		if waits(one) {
-			n++
-		}
-	}
-	return n
+	return slices.DeleteFunc(all, func(one T) bool { return !waits(one) })
 }
 
 // text is what the first row shows; empty: nothing waits.

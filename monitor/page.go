@@ -37,23 +37,33 @@ type binding struct {
 	do    func()
 }
 
-// sheet is a page in tview.Pages.
-type sheet struct {
+// region is a part of the screen that is drawn by a function.
+type region struct {
 	*tview.Box
-	page
-	u   *ui
-	key string // that opened it: it also closes it, unless the page has another use for it
+	u    *ui
+	draw func(c canvas.Canvas)
 }
 
-// Draw draws the page.
-func (s *sheet) Draw(screen tcell.Screen) {
-	x, y, w, h := s.GetRect()
-	s.page.Draw(canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: s.u.theme})
+// plain is the style of most text.
+var plain = tcell.StyleDefault
+
+// Draw draws it.
+func (d *region) Draw(screen tcell.Screen) {
+	x, y, w, h := d.GetRect()
+	d.draw(canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: d.u.theme})
+}
+
+// sheet is a page in tview.Pages.
+type sheet struct {
+	*region
+	page page
+	name string // where the screen is
+	key  string // that opened it: it also closes it, unless the page has another use for it
 }
 
 // open puts a page on the stack, in the place of an open page of this name.
 func (u *ui) open(name string, p page) {
-	s := &sheet{Box: tview.NewBox(), page: p, u: u, key: u.pressed}
+	s := &sheet{&region{tview.NewBox(), u, p.Draw}, p, name, u.pressed}
 	if old, ok := u.pages.GetPage(name).(*sheet); ok {
 		s.key = old.key
 	}
@@ -68,7 +78,7 @@ func (u *ui) front() *sheet {
 
 // stack lists the pages, the run's screen first.
 func (u *ui) stack() (all []*sheet) {
-	for _, name := range u.pages.GetPageNames(false) {
+	for _, name := range slices.Backward(u.pages.GetPageNames(false)) { // tview names the one in front first
 		all = append(all, u.pages.GetPage(name).(*sheet))
 	}
 	return all
@@ -98,7 +108,7 @@ func (u *ui) closeFront() {
 func (u *ui) press(name string) {
 	top := u.front()
 	u.pressed = name
-	for _, b := range slices.Concat(top.Keys(), u.keys()) {
+	for _, b := range slices.Concat(top.page.Keys(), u.keys()) {
 		if slices.Contains(strings.Fields(b.keys), name) {
 			b.do()
 			return

@@ -5,28 +5,31 @@ import (
 	"slices"
 	"time"
 
+	"github.com/rivo/tview"
+
 	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/summary"
 )
 
-// runPage is the run's screen: the panels. It is the lowest page.
+// runPage is the run's screen: the lowest page.
 type runPage struct {
 	u        *ui
 	log      *logPage
-	tasks    *tasksPage // in the panel of the plan
-	plan     []string   // the tasks, before the first run
-	alone    panel      // the only panel shown; panelHeader: all
-	focus    panel      // panelIterations or panelLog
-	selected int        // number of an iteration; 0: the newest, whichever that is
-	listTop  int        // the first row of the list of iterations
-	places   []rect     // of the panels, at the latest draw
+	past     *transcriptPage // of the selected iteration; nil: the log is shown
+	tasks    *tasksPage      // beside the log, where there is room
+	list     *timelinePage   // below them
+	plan     []string        // the tasks, before the first run
+	alone    bool            // only the log is shown
+	selected int             // number of an iteration; 0: the newest, whichever that is
+	cells    []cell          // of the strip, at the latest draw
+	strip    *region
+	below    *region // the list
 }
 
 func newRunPage(u *ui) *runPage {
-	r := &runPage{u: u, focus: panelLog, tasks: &tasksPage{u: u}}
-	r.log = &logPage{u: u, logView: newLogView(), title: canvas.Title{Name: "Live log", Key: "6"}, live: true}
+	r := &runPage{u: u, tasks: &tasksPage{u: u}, list: &timelinePage{u: u}}
+	r.log = &logPage{u: u, logView: newLogView(), title: canvas.Title{Name: "Live log", Key: "l"}, live: true}
 	return r
 }
 
@@ -37,15 +40,30 @@ func (r *runPage) pageKeys() []binding {
 	if u.model.Alive {
 		model = "model"
 	}
+	return slices.Concat([]binding{
+		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
+			u.openTasks},
+	}, r.iterationKeys(), []binding{
+		{"c", "checks", "checks, findings, and what the agent was told", u.openChecks},
+		{"T", "timeline", "the iterations as a list", u.openTimeline},
+		{"m", model, "choose agent and model from the next turn on: type to narrow the list, or any name", u.openModels},
+	})
+}
+
+// iterationKeys show the selected iteration.
+func (r *runPage) iterationKeys() []binding {
+	u, older := r.u, ""
+	if len(u.model.Run.Iterations) > 1 {
+		older = "older"
+	}
 	return []binding{
 		{"enter", "read", "the transcript of the iteration: what the agent said and did, checks, verdicts and findings",
 			func() { u.openTranscript(r.chosen()) }},
-		{"t", "tasks", "the tasks of the plan: look at them, find and change them; the list has keys of its own",
-			u.openTasks},
 		{"d", "diff", "what the iteration changed: files and hunks; from there, u takes it back",
 			func() { u.openChanges(r.chosen()) }},
+		{"left", older, "the iteration before, in the place of the log", func() { r.choose(r.index() - 1) }},
+		{"right", "", "the next iteration; after the latest one, the log", func() { r.choose(r.index() + 1) }},
 		{"R", "", "the raw output of the iteration, in $PAGER", func() { u.openRaw(r.chosen()) }},
-		{"m", model, "choose agent and model from the next turn on: type to narrow the list, or any name", u.openModels},
 	}
 }
 
@@ -78,16 +96,16 @@ func (r *runPage) Keys() []binding {
 			r.actAfter("skip", questionBeforeSkip(&u.model))
 		}},
 		{"a", abort, "end the run now (asks first)", func() { r.actAfter("abort", "end the run now and stop the agent?") }},
-		{"l", "log", "live log only, and back", func() { r.show(panelLog) }},
-	}, r.pageKeys(), r.log.textKeys(), []binding{
-		{"tab backtab", "", "move between iterations and log", func() {
-			if r.alone == panelHeader {
-				r.focus = panelIterations + panelLog - r.focus
-			}
-		}},
-		{"1 2 3 4 5 6", "", "one panel alone, by the number in its title, and back",
-			func() { r.show(panel(u.pressed[0] - '0')) }},
-	}, moveKeys(allUp, r.Scroll, r.log.screenful))
+		{"l", "log", "the log alone, and back", func() { r.alone = !r.alone }},
+	}, r.pageKeys(), r.main().textKeys(), moveKeys(allUp, r.Scroll, func() int { return r.main().screenful() }))
+}
+
+// main is the log, or the transcript in its place.
+func (r *runPage) main() *logPage {
+	if r.past != nil {
+		return r.past.logPage
+	}
+	return r.log
 }
 
 // actAfter runs a verb after a question.
@@ -117,61 +135,33 @@ func questionBeforeSkip(m *view.Model) string {
 	return "put off the task that comes next?"
 }
 
-// show shows only panel p, or all panels again.
-func (r *runPage) show(p panel) {
-	if r.alone == p {
-		r.alone = panelHeader
-		return
-	}
-	r.alone = p
-	if p == panelIterations || p == panelLog {
-		r.focus = p
-	}
-}
-
-// Back ends a search, or shows all panels again.
+// Back ends a search, goes back to the log, or shows the other parts again.
 func (r *runPage) Back() bool {
-	if !r.log.Back() {
-		r.alone = panelHeader
+	switch {
+	case r.main().Back():
+	case r.past != nil:
+		r.choose(len(r.u.model.Run.Iterations) - 1)
+	default:
+		r.alone = false
 	}
 	return true
 }
 
-// listed reports whether keys move the selection in the list of iterations.
-func (r *runPage) listed() bool { return r.focus == panelIterations && r.alone != panelLog }
-
-// Scroll moves in the list of iterations or in the log.
-func (r *runPage) Scroll(by int) {
-	if r.listed() {
-		r.choose(moveIteration(&r.u.model.Run, r.index(), by))
-		return
-	}
-	r.log.Scroll(by)
-}
-
-// placeAt is the panel at a position.
-func (r *runPage) placeAt(x, y int) (at rect) {
-	for _, p := range r.places {
-		if x >= p.x && x < p.x+p.w && y >= p.y && y < p.y+p.h {
-			at = p
-		}
-	}
-	return at
-}
+// Scroll moves in the log.
+func (r *runPage) Scroll(by int) { r.main().Scroll(by) }
 
 // Click selects the iteration there.
 func (r *runPage) Click(x, y int) {
-	if p := r.placeAt(x, y+1); p.panel == panelIterations && y+1 > p.y {
-		if all := groups(&r.u.model.Run); r.listTop+y-p.y < len(all) {
-			r.choose(all[r.listTop+y-p.y].first)
+	y++
+	if r.strip.InRect(x, y) {
+		for _, one := range r.cells {
+			if x == one.x || x == one.x+1 {
+				r.choose(one.index)
+			}
 		}
 	}
-}
-
-// point makes the panel at a position the one that scrolls.
-func (r *runPage) point(x, y int) {
-	if p := r.placeAt(x, y).panel; p == panelIterations || p == panelLog {
-		r.focus = p
+	if _, top, _, _ := r.below.GetRect(); r.below.InRect(x, y) && y > top {
+		r.list.Click(x, y-top-1)
 	}
 }
 
@@ -183,79 +173,105 @@ func (r *runPage) add(lines []view.Line, gap bool, plan []string) {
 	r.log.append(lines)
 }
 
-// Update reads the tasks in the panel again when the run has changed the plan: nobody edits it there.
+// Update reads the plan again when the run has changed it: nobody edits it here.
 func (r *runPage) Update(up view.Update) {
-	if r.tasks.wanted && changesPlan(up.Events) {
-		r.tasks.read()
-	}
-}
-
-// taskRows is how many rows the list in the panel wants on a screen of this size; the list is read when there is room
-// for it.
-func (r *runPage) taskRows(w, h int) int {
-	if r.alone != panelPlan && (w < twoColumns || h < columnHeight) || len(r.u.o.Ralph) == 0 ||
-		r.u.model.State == view.StateNone {
-		return 0
-	}
-	if !r.tasks.wanted {
+	wanted := len(r.u.o.Ralph) > 0 && r.u.model.State != view.StateNone
+	if wanted && (changesPlan(up.Events) || !r.tasks.wanted) {
 		r.tasks.wanted = true
 		r.tasks.read()
 	}
-	return len(r.tasks.all)
+	if r.past != nil {
+		r.past.Update(up)
+	}
 }
 
-// Draw draws the panels.
+const (
+	twoColumns   = 120 // minimum width for the log beside the facts
+	columnHeight = 22  // and minimum height
+)
+
+// Draw lays the parts out: what needs a person, the strip and the facts come first, the log gets the rest.
 func (r *runPage) Draw(c canvas.Canvas) {
-	w, h := c.W, c.H
-	v := r.u.shown
-	r.places = layout(w, h, r.alone, contents{len(v.Gauges), len(r.u.model.Run.Iterations), len(v.Checks), len(v.Notes),
-		len(v.Plan.Slots), r.taskRows(w, h), v.Ends})
-	for _, at := range r.places {
-		for _, p := range panels() {
-			if p.panel == at.panel {
-				p.draw(r, c.Rows(at.y, at.h).Columns(at.x, at.w), v)
-			}
-		}
-		if at.panel == panelLog && at.x > 0 {
-			drawDivider(c, at, r.places)
-		}
+	v, wants := r.u.shown, r.u.wants()
+	part := func(draw func(c canvas.Canvas)) *region { return &region{tview.NewBox(), r.u, draw} }
+	page := tview.NewFlex().SetDirection(tview.FlexRow).AddItem(part(r.u.drawHeader), min(2, c.H), 0, false)
+	main := part(r.drawMain)
+	room := c.H - 3 // the last row is for the keys
+	fixed := func(n int, draw func(canvas.Canvas)) *region {
+		p := part(draw)
+		n = max(min(n, room), 0)
+		page.AddItem(p, n, 0, false)
+		room -= n
+		return p
 	}
+	r.below = part(r.list.Draw)
+	if !r.alone {
+		fixed(min(len(wants), max(c.H/8, 1)), func(c canvas.Canvas) { drawWants(c, wants) })
+	}
+	wide, width, strip := c.W >= twoColumns && c.H >= columnHeight, c.W, 1
+	if wide {
+		width = min(c.W*2/5, 90)
+	} else if c.H >= 20 {
+		strip = 2
+	}
+	facts, needs := r.facts(v, wide && width >= 60), 0
+	for _, f := range facts {
+		needs += len(f.rows(width-labels-2, f.most()))
+	}
+	switch {
+	case r.alone:
+		page.AddItem(main, 0, 1, false)
+	case wide:
+		r.strip = fixed(strip, r.drawStrip)
+		left := tview.NewFlex().SetDirection(tview.FlexRow)
+		needs = min(needs, room)
+		left.AddItem(part(func(c canvas.Canvas) { drawFacts(c, facts) }), needs, 0, false)
+		if room -= needs; room >= 12 {
+			left.AddItem(part(r.drawPace), min(room/3, 9), 0, false)
+			room -= min(room/3, 9)
+		}
+		if n := min(len(r.tasks.all)+1, room/2); n > 1 {
+			left.AddItem(part(r.tasks.drawPanel), n, 0, false)
+		}
+		left.AddItem(r.below, 0, 1, false)
+		page.AddItem(tview.NewFlex().AddItem(left, width, 0, false).AddItem(part(drawDivider), 2, 0, false).
+			AddItem(main, 0, 1, false), 0, 1, false)
+	default:
+		n := min(needs, room-strip-max(room/2, 4))
+		if n < len(facts) { // a row each, the log keeps half of the screen
+			n = min(len(facts), room-strip-max(room/2, 4))
+		}
+		fixed(n, func(c canvas.Canvas) { drawFacts(c, facts) })
+		r.strip = fixed(strip, r.drawStrip)
+		if room >= 20 {
+			fixed(5, r.drawPace)
+		}
+		page.AddItem(main, 0, 1, false)
+	}
+	page.AddItem(nil, min(1, max(c.H-2, 0)), 0, false)
+	page.SetRect(c.X, c.Y, c.W, c.H)
+	page.Draw(c.Screen)
 }
 
-// drawPlan draws the plan and, where there is room, its tasks.
-func (r *runPage) drawPlan(c canvas.Canvas, v summary.Summary) {
-	if below := drawPlan(c, v); below.H > 0 {
-		r.tasks.drawPanel(below)
-	}
-}
-
-// drawLog draws the live log or, before the first run, the tasks.
-func (r *runPage) drawLog(c canvas.Canvas, _ summary.Summary) {
-	if len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
+// drawMain draws the log; the transcript of an iteration in its place; or, before the first run, the tasks.
+func (r *runPage) drawMain(c canvas.Canvas) {
+	if r.past == nil && len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
 		drawTasks(c, r.plan)
 		return
 	}
-	r.log.title.Focused = r.focus == panelLog && r.alone == panelHeader
-	r.log.Draw(c)
+	r.main().Draw(c)
 }
 
-// drawDivider draws the line between the log and the panels to its left.
-func drawDivider(c canvas.Canvas, log rect, all []rect) {
-	x := log.x - 2
-	for y := log.y; y < log.y+log.h; y++ {
-		c.Text(x, y, c.Dim(), "│")
+// drawDivider draws the line between the log and what is to its left.
+func drawDivider(c canvas.Canvas) {
+	for y := range c.H {
+		c.Text(0, y, c.Dim(), "│")
 	}
-	for _, p := range all {
-		if p.x == 0 && p.w == x {
-			c.Text(x, p.y, c.Dim(), "┤")
-		}
-	}
-	c.Text(x, log.y, c.Dim(), "┬─")
 }
 
-// chosen is the number of the selected iteration or, outside of the list, of the latest one.
+// chosen is the number of the selected iteration, or of the latest one.
 func (r *runPage) chosen() int {
-	if i := r.index(); r.focus == panelIterations && i >= 0 {
+	if i := r.index(); r.selected > 0 && i >= 0 {
 		return r.u.model.Run.Iterations[i].Number
 	}
 	return r.u.model.Iteration()
@@ -269,11 +285,17 @@ func (r *runPage) index() int {
 	return len(r.u.model.Run.Iterations) - 1
 }
 
-// choose selects an iteration by its index.
+// choose selects an iteration by its index, and shows it in the place of the log.
 func (r *runPage) choose(i int) {
 	all := r.u.model.Run.Iterations
-	if r.selected = 0; i >= 0 && i < len(all)-1 {
-		r.selected = all[i].Number
+	was := r.selected
+	if r.selected = 0; i < len(all)-1 && len(all) > 0 {
+		r.selected = all[max(i, 0)].Number
+	}
+	if r.selected == 0 {
+		r.past = nil
+	} else if r.selected != was {
+		r.past = r.u.transcriptOf(r.selected)
 	}
 }
 

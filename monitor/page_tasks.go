@@ -617,11 +617,10 @@ func drawHeads(c canvas.Canvas) {
 
 // drawPanel draws the tasks around the one at hand, below the names of the columns.
 func (p *tasksPage) drawPanel(c canvas.Canvas) {
-	if p.choose(p.u.model.Status.Task.ID); len(p.shown) == 0 || c.H < 2 {
-		return
-	}
+	p.choose(p.u.model.Status.Task.ID)
 	p.chooseLeft()
-	drawHeads(c)
+	done, total := p.counts()
+	c.Title(canvas.Title{Name: "Tasks", Key: "t", Right: fmt.Sprintf("%s/%s done", thousands(done), thousands(total))})
 	c = c.Rows(1, c.H-1)
 	top := max(min(p.selected-c.H/2, len(p.shown)-c.H), 0)
 	for y := 0; y < c.H && top+y < len(p.shown); y++ {

@@ -34,14 +34,19 @@ const (
 
 // openTranscript shows what the agent says and does in an iteration.
 func (u *ui) openTranscript(n int) {
-	i := u.indexOf(n)
-	if i < 0 {
+	if u.indexOf(n) < 0 {
 		u.say("there is no iteration %d to show", n)
 		return
 	}
+	u.open("transcript", u.transcriptOf(n))
+}
+
+// transcriptOf returns a page that reads the events of an iteration.
+func (u *ui) transcriptOf(n int) *transcriptPage {
 	p := newTranscript(u, u.runID(), n)
-	p.about = termtext.Line(u.model.Run.Iterations[i].Task)
-	u.open("transcript", p)
+	if i := u.indexOf(n); i >= 0 {
+		p.about = termtext.Line(u.model.Run.Iterations[i].Task)
+	}
 	r := u.feed.Reader()
 	u.background(func() func() {
 		events, err := view.EventsOfIteration(r, p.run, n, maxTranscript)
@@ -51,6 +56,7 @@ func (u *ui) openTranscript(n int) {
 			}
 		}
 	})
+	return p
 }
 
 // newTranscript returns a page that waits for its events.

@@ -30,10 +30,11 @@ var pages = map[string]func(*ui){
 	},
 	"tasks": func(u *ui) { u.open("tasks", planned(u)) },
 	"panel-tasks": func(u *ui) {
-		u.o.Ralph, u.run.tasks = []string{"none"}, planned(u)
-		u.run.tasks.wanted, u.run.tasks.quiet = true, true
+		u.run.tasks = planned(u)
+		u.run.tasks.quiet = true
 	},
-	"iterations": func(u *ui) { u.run.show(panelIterations) },
+	"timeline": (*ui).openTimeline,
+	"checks":   (*ui).openChecks,
 }
 
 // planned are the tasks of the sample run.
@@ -115,12 +116,12 @@ func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
 func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
 	s, events := repeated()
 	u := still(t, s, events)
-	u.run.focus = panelIterations
-	u.run.Scroll(1)
+	u.openTimeline()
+	u.run.list.Scroll(1)
 	if got := u.run.chosen(); got != 15 {
 		t.Fatalf("iteration %d is selected", got)
 	}
-	u.run.Scroll(1)
+	u.run.list.Scroll(1)
 	if got := u.run.chosen(); got != 7 {
 		t.Errorf("iteration %d is selected", got)
 	}

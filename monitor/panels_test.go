@@ -13,21 +13,20 @@ import (
 func TestPlan_turnsOfAFleet_areShownOrCounted(t *testing.T) {
 	s, events := sample.Run(noon)
 	s.Status.Fleet = &state.FleetStatus{Workers: 3, Slots: 6, Busy: 5}
-	for n := range 5 {
+	for n := range 8 {
 		s.Status.Slots = append(s.Status.Slots, state.SlotStatus{Slot: n + 1, Title: fmt.Sprint("task ", n), Worker: "build1"})
 	}
 	for _, c := range []struct {
 		w, h      int
 		has, miss string
 	}{
-		{80, 20, "5 turns side by side", "task 0"},
-		{100, 50, "and 2 more", "task 3"},
-		{160, 50, "task 4", "more"},
+		{80, 20, "8 turns side by side", "task 1"},
+		{100, 50, "and 3 more", "task 5"},
+		{160, 50, "5 on build1 · task 4", "6 on build1"},
 	} {
 		screen := simulate(t, c.w, c.h)
 		still(t, s, events).drawOn(screen)
-		_, got, _ := strings.Cut(text(screen), "1 Plan")
-		got, _, _ = strings.Cut(got, "2 API")
+		got := text(screen)
 		if !strings.Contains(got, "fleet: 3 workers, 5 of 6 slots busy") || !strings.Contains(got, c.has) || strings.Contains(got, c.miss) {
 			t.Errorf("%d by %d:\n%s", c.w, c.h, got)
 		}

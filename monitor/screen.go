@@ -12,7 +12,6 @@ import (
 
 	"github.com/gdamore/tcell/v2"
 	"github.com/mattn/go-runewidth"
-	"github.com/rivo/tview"
 	"golang.org/x/term"
 
 	"ralph/monitor/canvas"
@@ -50,7 +49,7 @@ func runScreen(ctx context.Context, o Options) error {
 	defer f.Close()
 	u := newUI(o, f)
 	u.theme = canvas.ThemeOf(o.Theme, o.Screen.Colors())
-	u.app = tview.NewApplication().SetRoot(u, true).SetScreen(o.Screen).EnablePaste(true)
+	u.app.SetRoot(u, true).SetScreen(o.Screen).EnablePaste(true)
 	for r, substitute := range substitutes() {
 		o.Screen.RegisterRuneFallback(r, substitute)
 	}

@@ -52,7 +52,7 @@ func TestTasks_keysRunVerbsAndActOnlyThere(t *testing.T) {
 	writeTasks(t, path, `[{"id":"T9","title":"by an editor","state":"open"}]`)
 	p.shows("by an editor")
 	p.keys("t")
-	p.shows("6 Live log", "p pause", "a abort")
+	p.shows("l Live log", "p pause", "a abort")
 	p.keys("a")
 	p.shows("end the run now")
 	p.keys("n")
@@ -82,7 +82,7 @@ func TestTasks_withoutAPlan_saysSo(t *testing.T) {
 	p.keys("t")
 	p.shows("t Tasks", "there is no plan")
 	p.keys("Escape")
-	p.shows("6 Live log")
+	p.shows("l Live log")
 }
 
 func TestTasks_edit_opensTheEditorInTheTerminal(t *testing.T) {
@@ -100,7 +100,7 @@ func TestPanel_onAWideScreen_listsTheTasks(t *testing.T) {
 	path, setting := withTasks(t)
 	pr := living(t)
 	p := openPane(t, pr.Dir, [2]int{200, 50}, setting)
-	p.shows("1 Plan", "▸ T2  Log in", "○ T3  Log out")
+	p.shows(" plan ", "▸ T2  Log in", "○ T3  Log out")
 	writeTasks(t, path, `[{"id":"T9","title":"by the run","state":"open"}]`)
 	pr.Add(state.NewEvent(state.Origin{Run: "20261120-131810", Iteration: 7}, time.Now(), state.TaskChange{ID: "T9", State: "new"}))
 	p.shows("○ T9  by the run")

@@ -58,7 +58,7 @@ type ui struct {
 
 func newUI(o Options, f *follow.Follower) *ui {
 	u := &ui{Box: tview.NewBox(), o: o, feed: f, lines: view.Log{LineOptions: view.LineOptions{Dir: o.Dir}},
-		pages: tview.NewPages(), signals: signals{started: make(chan struct{})}}
+		app: tview.NewApplication(), pages: tview.NewPages(), signals: signals{started: make(chan struct{})}}
 	u.SetBackgroundColor(tcell.ColorDefault)
 	u.pages.SetBackgroundColor(tcell.ColorDefault)
 	u.act = u.runVerb
@@ -91,8 +91,8 @@ func (u *ui) keys() []binding {
 
 // hints are the keys that the last row names.
 func (u *ui) hints() []binding {
-	all := slices.Concat(u.front().Keys(), u.keys())
-	if u.pages.GetPageCount() > 1 || u.run.alone != panelHeader {
+	all := slices.Concat(u.front().page.Keys(), u.keys())
+	if u.pages.GetPageCount() > 1 || u.run.alone || u.run.past != nil {
 		all = slices.Insert(all, 0, binding{keys: "esc", short: "back"})
 	}
 	return all
@@ -141,7 +141,7 @@ func (u *ui) Draw(screen tcell.Screen) {
 	u.shown = summary.Of(&u.model, u.o.Now())
 	u.pages.SetRect(x, y, w, h) // the run's screen has a header of its own, and leaves the last row free
 	if u.pages.GetPageCount() > 1 {
-		drawHeader(c.Rows(0, 2), u.shown, u.notes)
+		u.drawHeader(c.Rows(0, 2))
 		u.pages.SetRect(x, y+2, w, max(h-3, 0))
 	}
 	u.pages.Draw(screen)
@@ -303,9 +303,7 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 		_, _, _, h := u.GetRect()
 		last := y == h-1
 		p, clicks := top.page.(clicker)
-		if y -= first; top.page == u.run {
-			u.run.point(x, y)
-		}
+		y -= first
 		switch action {
 		case tview.MouseLeftDown:
 			at := slices.IndexFunc(u.spots, func(s keySpot) bool { return x >= s.X && x < s.End })
@@ -321,9 +319,9 @@ func (u *ui) MouseHandler() func(tview.MouseAction, *tcell.EventMouse, func(tvie
 				u.press("enter")
 			}
 		case tview.MouseScrollUp:
-			top.Scroll(-3)
+			top.page.Scroll(-3)
 		case tview.MouseScrollDown:
-			top.Scroll(3)
+			top.page.Scroll(3)
 		default:
 			return false, nil
 		}

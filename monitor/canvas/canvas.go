@@ -73,23 +73,6 @@ func (c Canvas) Text(x, y int, style tcell.Style, s string) int {
 	return x
 }
 
-// Bar draws a gauge in the first row. Its parts differ in the character, not only in
-// colour.
-func (c Canvas) Bar(part float64, style tcell.Style) {
-	w := c.W
-	full := min(int(part*float64(w)+0.5), w)
-	if part > 0 && full == 0 {
-		full = 1
-	}
-	if part < 1 && full == w {
-		full = w - 1
-	}
-	if w <= 0 {
-		return
-	}
-	c.Text(c.Text(0, 0, style, strings.Repeat("█", full)), 0, c.Dim(), strings.Repeat("░", w-full))
-}
-
 // Title is the text in the rule above a panel.
 type Title struct {
 	Name, Key, Right string
@@ -104,8 +87,7 @@ func (c Canvas) Title(t Title) {
 	if t.Focused {
 		mark = mark.Reverse(true)
 	}
-	x := c.Text(1, 0, style, " "+t.Key+" ")
-	x = c.Text(x, 0, mark, t.Name)
+	x := c.Text(c.Text(1, 0, style, " "+t.Key+" "), 0, mark, t.Name)
 	x = c.Text(x, 0, style, " ")
 	for right, more := t.Right, true; right != "" && more; right, more = cutLast(right) {
 		if w := termtext.Width(right); x+w+4 <= c.W {

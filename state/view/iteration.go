@@ -147,6 +147,10 @@ func (r *Run) begin(e state.Event, d state.IterationStart) {
 	it := r.iteration(e)
 	it.TaskID, it.Task, it.Verdicts = e.Task, clip(cmp.Or(d.Title, d.Why), maxSentence), nil
 	it.Role, it.Reviews = Unless(Developer, e.Role), e.Reviews
+	r.Edited = slices.DeleteFunc(r.Edited, func(one Edit) bool {
+		other := r.known(one.Iteration)
+		return other == it || other == nil || !other.Running()
+	})
 	it.Tries++
 	it.Agent = Join(" ", d.Agent, d.Model)
 	// Findings stay, as do the changes that caused them.
@@ -201,24 +205,6 @@ func (r *Run) Settle(alive bool) {
 			it.CutOff = !alive || r.End != nil
 		}
 	}
-}
-
-// Spent returns what each of the latest n iterations spent: the "cost" in US
-// dollars, or "tokens" if the agent reports no cost.
-func (r *Run) Spent(n int) (values []float64, of string) {
-	all := r.Iterations[max(len(r.Iterations)-n, 0):]
-	of = "tokens"
-	if slices.ContainsFunc(all, func(it Iteration) bool { return it.CostUSD > 0 }) {
-		of = "cost"
-	}
-	for i := range all {
-		v := float64(all[i].Usage.Total())
-		if of == "cost" {
-			v = all[i].CostUSD
-		}
-		values = append(values, v)
-	}
-	return values, of
 }
 
 // Counted is the number of iterations without the aborted ones, as the run's bounds count them.

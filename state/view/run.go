@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/state"
@@ -17,6 +18,7 @@ const (
 	maxChecks     = 200   // of a run, and of one iteration
 	maxOpen       = 1_000 // tool calls without an answer
 	maxBeside     = 128   // iterations among which those are that run side by side
+	maxEdited     = 100   // files
 	maxSentence   = 400   // runes of a reason, a finding, a title
 )
 
@@ -37,11 +39,15 @@ type Run struct {
 	Feedback []string            `json:"feedback,omitempty"`
 	Checks   []state.CheckStatus `json:"checks,omitempty"` // in the order in which they first ran
 	// Notes are the latest 100 findings, feedback texts and baselines.
-	Notes     []Note        `json:"notes,omitempty"`
-	Tool      *ToolCall     `json:"tool,omitempty"`       // the latest; nil between agent calls
-	File      string        `json:"file,omitempty"`       // that the agent read or wrote last in this call
-	SubAgents []state.Tool  `json:"sub_agents,omitempty"` // the calls that started them
-	End       *state.RunEnd `json:"end,omitempty"`        // nil: running, or killed
+	Notes     []Note          `json:"notes,omitempty"`
+	Tool      *ToolCall       `json:"tool,omitempty"`       // the latest; nil between agent calls
+	File      string          `json:"file,omitempty"`       // that the agent read or wrote last in this call
+	SubAgents []state.Tool    `json:"sub_agents,omitempty"` // the calls that started them
+	End       *state.RunEnd   `json:"end,omitempty"`        // nil: running, or killed
+	Edited    []Edit          `json:"-"`                    // files that agents have edited in their current turns, latest last
+	Commit    Commit          `json:"-"`                    // the latest of this run; zero: none
+	AtStart   map[string]bool `json:"-"`                    // name -> passed: checks before the work
+	Pace      Pace            `json:"-"`
 
 	beside bool                  // iterations run side by side
 	done   map[string]bool       // tasks that an iteration of this run finished, and nobody has reopened
@@ -56,6 +62,21 @@ type ToolCall struct {
 	state.Tool
 	At   time.Time `json:"at"`
 	Busy bool      `json:"busy"` // it has not answered yet
+}
+
+// Edit is what an agent changed in a file, as its tool calls say.
+type Edit struct {
+	Iteration      int
+	File           string
+	Added, Deleted int // lines
+}
+
+// Commit is a commit of ralph's.
+type Commit struct {
+	At    time.Time
+	OID   string
+	Files int
+	Task  string // its title
 }
 
 // Note is a finding, feedback, a baseline or a reopened task in one line.
@@ -128,8 +149,12 @@ func (r *Run) proof(e state.Event) {
 			it.found(d)
 		}
 	case state.Commit:
-		if it := r.known(e.Iteration); it != nil && d.Landed != "" {
+		it := r.iteration(e)
+		if d.Landed != "" {
 			it.Landed = d.OID
+		}
+		if d.OID != "" {
+			r.Commit = Commit{e.Time, d.OID, d.Files, it.Task}
 		}
 		return
 	case state.Verdict:
@@ -185,6 +210,12 @@ func (r *Run) check(e state.Event, d state.Check) {
 	c := &r.Checks[i]
 	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
 	c.Ended(d, e.Time)
+	if _, known := r.AtStart[d.Name]; d.Run == state.CheckBaseline && d.Skipped == "" && !known {
+		if r.AtStart == nil {
+			r.AtStart = map[string]bool{}
+		}
+		r.AtStart[d.Name] = d.Passed
+	}
 	// A baseline runs before the work of the iteration.
 	if it := r.known(e.Iteration); it != nil && d.Skipped == "" && d.Run != state.CheckBaseline &&
 		len(it.Checks) < maxChecks {
@@ -201,6 +232,9 @@ func (r *Run) call(e state.Event, t state.Tool) {
 	if t.File {
 		r.File = t.Arg
 	}
+	if t.Hunk != "" {
+		r.edit(e.Iteration, t)
+	}
 	if r.open == nil {
 		r.open = map[string]state.Tool{}
 	}
@@ -212,6 +246,30 @@ func (r *Run) call(e state.Event, t state.Tool) {
 	if t.Parent != "" && working && !known {
 		r.SubAgents = append(r.SubAgents, parent)
 	}
+}
+
+// edit counts the lines of an edit.
+func (r *Run) edit(n int, t state.Tool) {
+	one := Edit{Iteration: n, File: t.Arg}
+	r.Edited = slices.DeleteFunc(r.Edited, func(before Edit) bool {
+		same := before.Iteration == n && before.File == t.Arg
+		if same {
+			one = before
+		}
+		return same
+	})
+	for line := range strings.Lines(t.Hunk) {
+		switch line[0] {
+		case '+':
+			one.Added++
+		case '-':
+			one.Deleted++
+		}
+	}
+	if len(r.Edited) >= maxEdited {
+		r.Edited = slices.Delete(r.Edited, 0, 1)
+	}
+	r.Edited = append(r.Edited, one)
 }
 
 func (r *Run) answer(d state.ToolResult) {
@@ -231,9 +289,13 @@ func (r *Run) spend(e state.Event, u state.Usage) {
 		r.calls = map[int]state.Usage{}
 	}
 	r.calls[e.Iteration] = u
+	before := r.Usage.Total()
 	r.Usage = r.spent
 	for _, n := range slices.Sorted(maps.Keys(r.calls)) {
 		r.Usage = r.Usage.Add(r.calls[n])
+	}
+	if !r.StartedAt.IsZero() {
+		r.Pace.add(e.Time.Sub(r.StartedAt), r.Usage.Total()-before)
 	}
 }
 

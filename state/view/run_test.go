@@ -222,20 +222,6 @@ func TestRun_longRun_staysWithinItsBounds(t *testing.T) {
 	runtime.KeepAlive(&r)
 }
 
-func TestRun_spent_isTheCostOfTheLatestElseTheirTokens(t *testing.T) {
-	var r view.Run
-	for n := range 3 {
-		fold(&r, n+1, "", state.IterationStart{}, state.IterationEnd{Usage: state.Usage{InputTokens: int64(n + 1)}})
-	}
-	if got, of := r.Spent(2); of != "tokens" || !cmp.Equal(got, []float64{2, 3}) {
-		t.Errorf("%v %s", got, of)
-	}
-	fold(&r, 4, "", state.IterationStart{}, state.Usage{CostUSD: 0.5})
-	if got, of := r.Spent(9); of != "cost" || !cmp.Equal(got, []float64{0, 0, 0, 0.5}) {
-		t.Errorf("%v %s", got, of)
-	}
-}
-
 // recorded is a project with the events of a recorded run.
 func recorded(t *testing.T) *sample.Project {
 	t.Helper()

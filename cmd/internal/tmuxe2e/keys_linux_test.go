@@ -145,10 +145,10 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	p := w.project("project", modeWork)
 	s := p.monitored([2]int{130, 40})
 	p.working()
-	s.shows("RUNNING", "following", "needle-59", "4 Iterations")
+	s.shows("RUNNING", "following", "needle-59", " usage ")
 
 	moveInLog(s)
-	showPanelsAlone(s)
+	showPages(s)
 
 	// A second iteration, so that there is something to choose from.
 	p.mode(modeNext)
@@ -164,7 +164,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 	s.keys("G")
 	s.shows("quit this screen; the run continues")
 	s.keys("?")
-	s.shows("API usage")
+	s.shows(" usage ")
 	p.mode(modeDone)
 	p.is("completed")
 	s.shows("COMPLETED", "2/2 done")
@@ -175,7 +175,7 @@ func TestMonitor_keysThatLook_showWhatTheRunnerWrites(t *testing.T) {
 func moveInLog(s *terminal) {
 	s.Helper()
 	s.keys("l")
-	s.hides("API usage")
+	s.hides(" usage ")
 	s.shows("needle-59", "needle-45")
 	s.keys("g")
 	s.shows("scrolled back", "needle-00")
@@ -206,38 +206,32 @@ func moveInLog(s *terminal) {
 	s.shows("unwrapped")
 	s.keys("w", "l")
 	s.hides("unwrapped")
-	s.shows("API usage")
+	s.shows(" usage ")
 }
 
-func showPanelsAlone(s *terminal) {
+func showPages(s *terminal) {
 	s.Helper()
-	titles := []string{"1 Plan", "2 API usage", "3 Limits", "4 Iterations", "6 Live log"}
-	for _, title := range titles { // in this order: a list shown alone keeps the focus
-		key := title[:1]
+	for key, title := range map[string]string{"t": "t Tasks", "c": "c Checks and findings", "T": "T Timeline"} {
 		s.keys(key)
-		for _, others := range titles {
-			if others != title {
-				s.hides(others)
-			}
-		}
 		s.shows(title)
-		s.keys(key)
-		s.shows("1 Plan", "4 Iterations", "6 Live log")
+		s.hides(" usage ")
+		s.keys("Escape")
+		s.shows(" usage ", "l Live log")
 	}
 }
 
 func openRawAndPager(s *terminal) {
 	s.Helper()
-	s.keys("Tab", "g", "R")
+	s.keys("R")
 	s.shows("PAGER ENDS")
 	s.keys("Enter")
-	s.shows("API usage")
-	s.keys("G", "R")
+	s.shows(" usage ")
+	s.keys("Left", "R")
 	s.shows("PAGER ENDS", `"subtype":"success"`)
 	s.keys("Enter")
-	s.shows("API usage")
-	s.keys("Tab", "o")
+	s.shows(" usage ")
+	s.keys("o")
 	s.shows("PAGER ENDS")
 	s.keys("Enter")
-	s.shows("API usage", "RUNNING")
+	s.shows(" usage ", "RUNNING")
 }

@@ -16,7 +16,7 @@ import (
 type End struct {
 	Text string
 	Tone Tone
-	far  bool // nothing counts towards it yet
+	Far  bool // nothing counts towards it yet
 }
 
 // ends formats the bounds of a run, the nearest first.

@@ -66,6 +66,7 @@ type Headline struct {
 
 // News says what happens now.
 type News struct {
+	Who    string // the agent that works on the task now; empty: none does
 	What   string // what the run does, or why it waits or ended
 	Advice string // what the user can do
 	Asked  string // the pending request
@@ -80,6 +81,26 @@ type Plan struct {
 	Slots       []string // the turns side by side, a line each; empty: one turn at a time
 	Fleet       string   // who works for the fleet; empty: the run has none
 	Ahead       string   // when the open tasks may be done at the pace so far; empty: too little is known
+}
+
+// Sentence says in at most width cells whether the run is alive, and what it does now. Where there is little room it
+// leaves the task out.
+func (v Summary) Sentence(width int) string {
+	what := view.Join(" · ", beside(v.Plan.Slots), v.What)
+	if room := width - termtext.Width(v.Who+" works on ·  "+what); v.Who != "" && v.Plan.Task != "" && room >= 20 {
+		return v.Who + " works on " + termtext.Fit(v.Plan.Task, room) + " · " + what
+	}
+	if named := view.Join(": ", v.Who, what); termtext.Width(named) <= width {
+		return named
+	}
+	return termtext.Fit(what, width)
+}
+
+func beside(turns []string) string {
+	if len(turns) < 2 {
+		return ""
+	}
+	return fmt.Sprintf("%d turns side by side", len(turns))
 }
 
 // Breaker is the circuit breaker in words: the names of its states are only in status files and in ralph
@@ -131,6 +152,10 @@ func Of(m *view.Model, now time.Time) Summary {
 		view.Prefix("next: ", strings.TrimSpace(m.Next.Agent+" "+m.Next.Model)), view.Prefix("run ", st.RunID))
 	v.Rule = termtext.Line(view.Prefix("rule ", st.Rule))
 	v.Plan = newPlan(st)
+	if m.State == state.StatusRunning && st.Phase == state.PhaseAgent && m.Age <= silent && len(st.Slots) < 2 &&
+		runningCheck(st, now) == "" {
+		v.Who = termtext.Line(st.Agent)
+	}
 	task, known := m.LatestTask()
 	asks := m.State == state.StatusWaiting && st.Rule == state.RuleQuestion // nobody works until a person answers
 	v.Plan.Last = (!m.Alive || asks) && known && task == st.Task.ID

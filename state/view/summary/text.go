@@ -127,7 +127,7 @@ func ending(v Summary, over bool, width int) []string {
 	}
 	for _, e := range v.Ends {
 		last := &lines[len(lines)-1]
-		if e.far {
+		if e.Far {
 			break
 		}
 		if longer := view.Join(" · ", *last, e.Text); *last == "" || termtext.Width(longer) <= width {

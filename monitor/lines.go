@@ -53,7 +53,7 @@ func drawLines(c canvas.Canvas, v *logView) {
 
 // drawTasks lists the plan in the place of a log that has not begun.
 func drawTasks(c canvas.Canvas, tasks []string) {
-	c.Title(canvas.Title{Name: "Tasks", Key: "6", Right: termtext.Count(len(tasks), "task")})
+	c.Title(canvas.Title{Name: "Tasks", Key: "t", Right: termtext.Count(len(tasks), "task")})
 	c = c.Rows(1, c.H-1)
 	for y, text := range tasks {
 		if y == c.H-1 && len(tasks) > c.H {
