@@ -60,7 +60,8 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 	reopen := func(by, why string) {
 		l.Reopen(l.Origin(t), turn.Reopen{Task: id, By: by, Why: why}, turn.Plan{})
 	}
-	if t, _ := plan.List.Find(id); t.Done() && r.panel.Plan(t, l.Tasks.Of(id).Review).Next("") != "" {
+	ticked, _ := plan.List.Find(id)
+	if ticked.Done() && r.panel.Plan(ticked, l.Tasks.Of(id).Review).Next("") != "" {
 		reopen(turn.ReopenUnchecked, "nobody has reviewed what the killed call did")
 		return nil
 	}
@@ -70,6 +71,7 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 		rec.CutOff, rec.Ticked = false, l.Memory.Iterations+1
 		return nil
 	}
+	l.KilledTitle = ticked.Title
 	if plan.Remaining == 0 {
 		return nil // with nothing left, the checks run anyway
 	}
@@ -92,6 +94,7 @@ func (r *Run) checkKilledTick(ctx context.Context) error {
 		return err // admit says who ended the run
 	}
 	if rep := res.Proof.Report; rep.Blocked() {
+		l.KilledTitle = ""
 		reopen(turn.ReopenChecks, "a required check fails after the call that was killed")
 		l.Notes.Feedback = append(l.Notes.Feedback, rep.Feedback())
 		return nil

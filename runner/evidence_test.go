@@ -174,6 +174,21 @@ func TestRun_killedAfterItsWork_itIsCreditedToTheIterationThatHasIt(t *testing.T
 	}
 }
 
+// The commit after a kill has the work of the killed call, too, and its tick.
+func TestRun_killedAfterItsWork_theNextCommitNamesBothTasks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two")
+	b.o.MaxIterations, b.o.AutoCommit = 1, true
+	b.check("true")
+	b.inGit()
+	b.write("one.txt", "by the call that was killed")
+	b.killed()
+	b.run(t.Context())
+	if got := strings.TrimSpace(b.git("log", "-1", "--format=%s")); got != "two; one" {
+		t.Errorf("the subject is %q", got)
+	}
+}
+
 func TestRun_lastIterationAllowedFinishesThePlan_isComplete(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, "silent-worker", "[ ] one")

@@ -448,6 +448,9 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 		return v
 	}
 	l := r.ledger
+	if l.KilledTitle != "" {
+		others = append(slices.Clone(others), l.KilledTitle)
+	}
 	refused := func() bool { return v.Block || v.Skip || v.Abort }
 	done, err := r.worker.Commit(ctx, r.assignment(t, from, nil), output.CommitOf(r.prefix(t), t, from, others...),
 		func(commit func() (state.Commit, error)) (state.Commit, error) {
@@ -470,7 +473,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 		}
 		done = state.Commit{Why: err.Error()}
 	case done.OID != "":
-		l.Uncommitted, l.Items.Uncommitted = output.Committed(l.Uncommitted), ""
+		l.Uncommitted, l.Items.Uncommitted, l.KilledTitle = output.Committed(l.Uncommitted), "", ""
 	case len(left) == 0:
 		return v
 	}

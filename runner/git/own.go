@@ -165,15 +165,19 @@ func (u UserFiles) later(now DirtyFiles, asLeft func(path string) bool) UserFile
 
 // ChangedSince reports whether a file in root may have changed after then. It goes by the ctime of the
 // file, which no program can set and which a rename changes, too, and by those of its folders: moving a folder does not
-// change the times of its files, and a file that is gone has none.
+// change the times of its files, and a file that is gone has none. That of .ralph tells nothing of a file that is there:
+// ralph itself writes into it all the time.
 func ChangedSince(root, path string, then time.Time) bool {
+	there := false
 	for path = filepath.FromSlash(path); ; path = filepath.Dir(path) {
 		var st unix.Stat_t
 		switch gone := unix.Lstat(filepath.Join(root, path), &st) != nil; {
-		case !gone && time.Unix(st.Ctim.Unix()).After(then), gone && path == ".":
+		case gone && path == ".", !gone && time.Unix(st.Ctim.Unix()).After(then) && (!there || filepath.Base(path) != ".ralph"):
 			return true
 		case filepath.Dir(path) == "." && !gone, path == ".":
 			return false // any file may have changed the ctime of root
+		default:
+			there = there || !gone
 		}
 	}
 }

@@ -177,6 +177,24 @@ func TestChangedSince_removedFile_itsFolderTells(t *testing.T) {
 	}
 }
 
+func TestChangedSince_planInTheFolderOfRalph_onlyItsOwnTimeTells(t *testing.T) {
+	f := folder{t, t.TempDir()}
+	f.write("app/.ralph/fix_plan.md", "- [x] one")
+	f.write("app/sub/a.go", "package a")
+	f.write("probe", "x")
+	then := time.Now()
+	for ; !ChangedSince(f.dir, "probe", then); time.Sleep(time.Millisecond) {
+		f.write("probe", "again")
+	}
+	f.write("app/.ralph/status.json", "{}") // as the run that continues does
+	f.write("app/sub/b.go", "package a")
+	for path, want := range map[string]bool{"app/.ralph/fix_plan.md": false, "app/.ralph/status.json": true, "app/.ralph/gone": true, "app/sub/a.go": true} {
+		if ChangedSince(f.dir, path, then) != want {
+			t.Errorf("%s: %v", path, !want)
+		}
+	}
+}
+
 // What a run left is known by name and content: what appears in another way keeps its times.
 func TestBegin_filesThatAppearWithOldTimes_areTheUsers(t *testing.T) {
 	for name, killed := range map[string]bool{"ended by itself": false, "killed": true} {

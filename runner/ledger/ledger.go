@@ -64,6 +64,7 @@ type Ledger struct {
 	Unfinished       bool      // it did not complete
 	UncheckedTick    string    // task of a killed call whose tick no check saw; empty: none
 	KilledCallBegan  time.Time // when that call began
+	KilledTitle      string    // title of that task, once its tick counts and until its work is committed
 	HighestIteration int       // the highest iteration that was under way when it was killed
 
 	// Of the latest turn.
