@@ -38,7 +38,9 @@ func Links(in Input, green []string) (all []Link) {
 	if in.Unchanged && len(green)+len(in.Moved) == 0 {
 		return nil
 	}
-	brought, code := in.brought(), in.code().brought()
+	noProse := in.code()
+	mixed := len(noProse.Files) < len(in.Files)
+	brought, code := in.brought(), noProse.brought()
 	done := map[string]bool{}
 	for _, t := range in.PlanBefore {
 		done[t.ID] = t.Done()
@@ -48,8 +50,8 @@ func Links(in Input, green []string) (all []Link) {
 			continue
 		}
 		of, words := in, brought
-		if !AsksForProse(TextOf(t)) {
-			of, words = in.code(), code
+		if mixed && !AsksForProse(TextOf(t)) {
+			of, words = noProse, code
 		}
 		if by, what := of.link(t, green, words, in.Files); by != "" {
 			all = append(all, Link{t.ID, by, strings.Join(what[:min(linkTexts, len(what))], ", ")})

@@ -42,7 +42,7 @@ type change struct {
 
 // NewPlanBook is the book of the plan at path; empty if there is none.
 func NewPlanBook(dir, path string, o store.PlanOptions) PlanBook {
-	b := PlanBook{Dir: dir, File: store.At(dir, path, o.OptionalSections), pops: o.PopTasks}
+	b := PlanBook{Dir: dir, File: store.At(dir, path, o.OptionalSections).Remembered(), pops: o.PopTasks}
 	b.File.View = o.View()
 	return b
 }

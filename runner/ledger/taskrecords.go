@@ -3,6 +3,7 @@ package ledger
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -313,10 +314,12 @@ func (rec *Record) add(w state.Work, by, what string) {
 	rec.Work = append(rec.Work, w)
 }
 
+func isAside(rec *Record) bool { return rec.Aside.Plan != "" }
+
 // follow records what the agent changed in the plan while it worked, because only
 // a person's changes bring back tasks that were put aside.
 func (r Records) follow(res turn.Result) {
-	if !res.Work.Before.Usable() || !res.Proof.After.Usable() {
+	if !res.Work.Before.Usable() || !res.Proof.After.Usable() || !slices.ContainsFunc(slices.Collect(maps.Values(r)), isAside) {
 		return
 	}
 	before, after := res.Work.Before.List.Wording(), res.Proof.After.List.Wording()

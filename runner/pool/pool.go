@@ -43,8 +43,10 @@ type Choice struct {
 // next ones. Names become those of the agents' rows.
 func Wanted(choices ...task.Choice) (c task.Choice) {
 	for _, next := range choices {
-		if spec, err := agent.Find(next.Agent); err == nil {
-			next.Agent = spec.Name
+		if next.Agent != "" { // a plan may have very many tasks that name none
+			if spec, err := agent.Find(next.Agent); err == nil {
+				next.Agent = spec.Name
+			}
 		}
 		c = c.Or(next)
 	}

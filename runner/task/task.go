@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -351,9 +352,19 @@ func (l List) Wording() string {
 
 // Wording returns a digest of the whole task except its state.
 func (t Task) Wording() string {
-	t.State, t.Word, t.Line, t.Outside, t.Updated = Open, "", 0, false, ""
-	data, _ := json.Marshal(t) // plain values: it cannot fail
+	data, _ := json.Marshal(t.asked()) // plain values: it cannot fail
 	return Hash(string(data))
+}
+
+// asked returns what the task asks for, without what became of it.
+func (t Task) asked() Task {
+	t.State, t.Word, t.Line, t.Outside, t.Updated = Open, "", 0, false, ""
+	return t
+}
+
+// AsksSame reports whether two tasks have the same Wording.
+func (t Task) AsksSame(other Task) bool {
+	return reflect.DeepEqual(t.asked(), other.asked()) || t.Wording() == other.Wording()
 }
 
 // Hash returns the id of a task that has none of its own: a short digest of its text.

@@ -37,12 +37,13 @@ const (
 const (
 	garbagePercent = 300
 	memoryLimit    = 20 << 20 // bytes; above that, garbage is collected more often
+	memoryPerTask  = 6 << 10  // bytes more for each task: a run keeps the plan in several versions
 )
 
 // loop takes the lock and runs.
 func (o *runOptions) loop(s *preflight.Project) error {
 	defer debug.SetGCPercent(debug.SetGCPercent(garbagePercent))
-	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit))
+	defer debug.SetMemoryLimit(debug.SetMemoryLimit(memoryLimit + int64(len(s.Tasks.Tasks))*memoryPerTask))
 	now := time.Now()
 	run := cmp.Or(o.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}

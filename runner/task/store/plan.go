@@ -24,6 +24,8 @@ type File struct {
 	Popped []task.Task `json:"popped,omitempty"`
 	// Edits is the file that records the changes by people, see journal.go. No agent may write it.
 	Edits string `json:"edits,omitempty"`
+
+	memo *memo // nil: see Remembered
 }
 
 // At returns the plan at a path, which is in the project in dir or elsewhere.
@@ -32,6 +34,13 @@ func At(dir, path string, optionalSections []string) File {
 	if rel, err := filepath.Rel(dir, path); err == nil && filepath.IsLocal(rel) {
 		f.Name = filepath.ToSlash(rel)
 	}
+	return f
+}
+
+// Remembered returns the File for somebody who reads the plan often: as long as the content of its files stays the same, it
+// is parsed once.
+func (f File) Remembered() File {
+	f.memo = &memo{}
 	return f
 }
 

@@ -19,6 +19,7 @@ type plan struct {
 	format
 	in     projectfs.Dir
 	files  []planFile // those of the Input, in its order
+	memo   *memo      // nil: it is parsed anew
 	folder string     // names of files are relative to it
 }
 
@@ -45,7 +46,7 @@ func Parse(name string, data []byte, optionalSections []string) (task.List, erro
 }
 
 func open(f File) (plan, error) {
-	p := plan{in: f.Project()}
+	p := plan{in: f.Project(), memo: f.memo}
 	info, err := p.in.Lstat(f.Path)
 	if err != nil {
 		return p, fmt.Errorf("%w: %w", ErrUnusable, err)
@@ -104,7 +105,7 @@ func (p *plan) finish(name string, in task.Input) error {
 		in.Files = append(in.Files, task.File{Name: filepath.ToSlash(rel), Data: text})
 	}
 	var err error
-	if p.Parsed, err = p.format.Parse(in); err != nil {
+	if p.Parsed, err = p.memo.parse(p.format, name, in); err != nil {
 		return fmt.Errorf("%w: %q: %w", ErrUnusable, name, err)
 	}
 	p.Path, p.Format = name, p.format.Name

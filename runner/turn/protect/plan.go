@@ -273,7 +273,7 @@ func others(before, after []task.Task, own string, ticks bool) (all []task.Task)
 		j, stays := at[was.ID]
 		switch {
 		case slices.Contains(below, i):
-		case !stays, was.Wording() != after[j].Wording(),
+		case !stays, !was.AsksSame(after[j]),
 			was.State != after[j].State && !slices.Contains(parents, i) && !(ticks && was.Pending() && after[j].Done()):
 			all = append(all, was)
 		}
