@@ -22,25 +22,15 @@ func newAcceptCmd(f *cmdline.Factory) *cobra.Command {
 			"ralph trust.",
 		Example: "  ralph status\n  ralph accept 1\n  ralph accept",
 		RunE: func(_ *cobra.Command, args []string) error {
-			return acceptRun(f, strings.Join(args, ""))
+			return f.WithLock("accept", "accept its own work", func(w *state.Writer) error {
+				return acceptRun(f, w, strings.Join(args, ""))
+			})
 		},
 	}
 }
 
 // acceptRun accepts an item; empty: all.
-func acceptRun(f *cmdline.Factory, item string) error {
-	r, dir, err := f.Reader()
-	if err != nil {
-		return err
-	}
-	if err := f.RefuseAgent(dir, "accept its own work"); err != nil {
-		return err
-	}
-	w, err := f.Lock(r.Dir(), "accept")
-	if err != nil {
-		return err
-	}
-	defer w.Release()
+func acceptRun(f *cmdline.Factory, w *state.Writer, item string) error {
 	s, err := w.Status()
 	if err != nil {
 		return err

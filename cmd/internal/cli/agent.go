@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"fmt"
@@ -71,7 +70,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	if err != nil {
 		return err
 	}
-	specs := append(agent.Specs(), p.Config.Agents()...)
+	specs := p.Config.AllAgents()
 	rows, programs := make([]act.Agent, len(specs)), make([]string, len(specs))
 	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
 	defer cancel()
@@ -297,15 +296,14 @@ func (o *addOptions) check(loader config.Loader) error {
 
 // ask asks for the name and each field.
 func (o *addOptions) ask(loader config.Loader) error {
-	in := bufio.NewReader(o.In)
-	err := o.Ask(in, "Name", o.name, func(answer string) error {
+	err := o.Ask("Name", o.name, func(answer string) error {
 		o.name = answer
 		_, err := loader.CheckAgent(answer, []config.AgentField{{Key: agent.FieldCommand, Value: "x"}})
 		return err
 	})
 	for i := 0; err == nil && i < len(o.fields); i++ {
 		f := &o.fields[i]
-		err = o.Ask(in, f.help+" (- for none)", cmp.Or(f.value, none), func(answer string) error {
+		err = o.Ask(f.help+" (- for none)", cmp.Or(f.value, none), func(answer string) error {
 			if f.value = answer; answer == none {
 				f.value = ""
 			}

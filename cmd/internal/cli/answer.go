@@ -35,11 +35,8 @@ func newAnswerCmd(f *cmdline.Factory) *cobra.Command {
 
 // answerRun answers with a text, or with the number of an option; by says where the answer comes from.
 func answerRun(f *cmdline.Factory, id, text, option, by string) error {
-	r, dir, err := f.Reader()
+	r, dir, err := f.AsPerson("answer a question that is put to a person")
 	if err != nil {
-		return err
-	}
-	if err := f.RefuseAgent(dir, "answer a question that is put to a person"); err != nil {
 		return err
 	}
 	store := question.In(r)

@@ -23,6 +23,7 @@ import (
 	"ralph/ptyexec"
 	"ralph/runner/sandbox"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // startBound is for ralph-hub to detach itself.
@@ -42,12 +43,6 @@ func jobOf(cfg *config.Config, dir, run string) (config.HubJob, error) {
 	return job, nil
 }
 
-// checkHub returns what is wrong with the options of ralph-hub: NOTIFY and NOTIFY_ON.
-func checkHub(cfg *config.Config, dir string) error {
-	_, err := jobOf(cfg, dir, "")
-	return err
-}
-
 // startHub starts ralph-hub for a run if an option asks for it. It outlives this process. A
 // run goes on without it, with a warning. The function that it returns is for the end of the
 // run: it starts another one, since the first may have been killed. Two of them send nothing twice.
@@ -59,7 +54,7 @@ func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again fu
 			out, err = runHub(f, job, "watch", "--detach")
 		}
 		if err != nil {
-			f.Warn(fmt.Errorf("no notifications: %w%s", err, prefixed(out)))
+			f.Warn(fmt.Errorf("no notifications: %w%s", err, view.Prefix(": ", termtext.Line(string(out)))))
 		}
 		return err == nil
 	}
@@ -67,13 +62,6 @@ func startHub(f *cmdline.Factory, cfg *config.Config, dir, run string) (again fu
 		return func() {} // nor would the next one
 	}
 	return func() { start() }
-}
-
-func prefixed(out []byte) string {
-	if text := termtext.Line(string(out)); text != "" {
-		return ": " + text
-	}
-	return ""
 }
 
 func runHub(f *cmdline.Factory, job config.HubJob, args ...string) ([]byte, error) {
@@ -195,16 +183,12 @@ func newNotifyCmd(f *cmdline.Factory) *cobra.Command {
 		Example: "  NOTIFY=ntfy://ntfy.sh/my-topic ralph notify test",
 		RunE:    cmdline.Parent,
 	}
-	cmd.AddCommand(newNotifyTestCmd(f))
-	return cmd
-}
-
-func newNotifyTestCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{
+	cmd.AddCommand(&cobra.Command{
 		Use: "test", Short: "Send a test message to each address of NOTIFY", Args: cmdline.NoArgs,
 		Example: "  ralph notify test",
 		RunE:    func(*cobra.Command, []string) error { return notifyTestRun(f) },
-	}
+	})
+	return cmd
 }
 
 func notifyTestRun(f *cmdline.Factory) error {

@@ -1,11 +1,9 @@
 package cli
 
 import (
-	"bufio"
 	"cmp"
 	"fmt"
 	"os"
-	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"slices"
@@ -50,7 +48,6 @@ func newInitCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func initRun(o *initOptions) error {
-	in := bufio.NewReader(o.In)
 	dir, err := o.folder()
 	if err != nil {
 		return err
@@ -63,7 +60,8 @@ func initRun(o *initOptions) error {
 		return err
 	}
 	cfg := o.presentConfig(dir)
-	a := o.detected(found, cfg)
+	p := preflight.New(o.Factory, o.Loader(dir, nil), cfg)
+	a := detected(found, p)
 	// The answers do not change which files are missing.
 	files, err := scaffold.Files(dir, found, a.scaffold(cfg, found))
 	if err != nil {
@@ -77,12 +75,12 @@ func initRun(o *initOptions) error {
 	}
 	o.sayFound(found)
 	if o.ai {
-		if err := o.analyse(in, &a); err != nil {
+		if err := o.analyse(&a); err != nil {
 			return err
 		}
 	}
 	if !o.yes && o.CanAsk() {
-		if err := o.ask(in, &a, cfg); err != nil {
+		if err := o.ask(&a, p); err != nil {
 			return err
 		}
 	}
@@ -114,9 +112,9 @@ func initRun(o *initOptions) error {
 }
 
 // detected are the answers that need no question.
-func (o *initOptions) detected(found scaffold.Project, cfg *config.Config) answers {
+func detected(found scaffold.Project, p *preflight.Project) answers {
 	c := found.Commands()
-	a := answers{agent: o.firstAgent(cfg), Answers: scaffold.Answers{Name: found.Name,
+	a := answers{agent: firstAgent(p), Answers: scaffold.Answers{Name: found.Name,
 		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}.distinct()
 	// One command for each kind would replace all that is detected, and leave the packages of a workspace unchecked.
 	if all := found.Checks(); len(all) > len(a.Checks()) {
@@ -208,34 +206,11 @@ func (o *initOptions) presentConfig(dir string) *config.Config {
 }
 
 // firstAgent returns the configured agent, else the first installed one; empty: neither.
-func (o *initOptions) firstAgent(cfg *config.Config) string {
-	if cfg.Source("AGENT").Kind != config.SourceDefault || cfg.AgentCmd != "" {
-		return cfg.Agent
+func firstAgent(p *preflight.Project) string {
+	if p.Config.Source("AGENT").Kind != config.SourceDefault || p.Config.AgentCmd != "" {
+		return p.Config.Agent
 	}
-	return append(o.installed(cfg), "")[0]
-}
-
-// initKnown are the names of all agents.
-func initKnown(cfg *config.Config) (names []string) {
-	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
-		names = append(names, spec.Name)
-	}
-	return names
-}
-
-// installed are the agents whose program is on PATH, and the one whose program CLAUDE_CODE_CMD replaces.
-func (o *initOptions) installed(cfg *config.Config) (names []string) {
-	own, _ := config.Words(cfg.AgentCmd, o.Env) // a run says what is wrong with it
-	for _, spec := range append(agent.Specs(), cfg.Agents()...) {
-		program := spec.Bin
-		if spec.Name == cfg.Agent && len(own) > 0 {
-			program = own[0]
-		}
-		if _, err := exec.LookPath(program); err == nil {
-			names = append(names, spec.Name)
-		}
-	}
-	return names
+	return append(p.InstalledAgents(), "")[0]
 }
 
 // answers are what init asks or detects.
@@ -290,11 +265,11 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 }
 
 // ask asks on the terminal.
-func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) error {
+func (o *initOptions) ask(a *answers, p *preflight.Project) error {
 	var err error
 	ask := func(text string, answer *string, allowed func(string) bool) {
 		if err == nil {
-			err = o.askOne(in, text, answer, allowed)
+			err = o.askOne(text, answer, allowed)
 		}
 	}
 	oneOf := func(names []string) func(string) bool {
@@ -304,12 +279,16 @@ func (o *initOptions) ask(in *bufio.Reader, a *answers, cfg *config.Config) erro
 	if len(a.Detected) > 0 {
 		command += " (empty: what ralph detects in each folder)"
 	}
-	known := initKnown(cfg)
+	cfg := p.Config
+	var known []string
+	for _, spec := range cfg.AllAgents() {
+		known = append(known, spec.Name)
+	}
 	ask("Project name", &a.Name, func(string) bool { return true })
 	ask(command, &a.Test, nil)
 	ask("Build command", &a.Build, nil)
 	ask(fmt.Sprintf("Agent (installed: %s; known: %s; text is any other program)",
-		cmp.Or(strings.Join(o.installed(cfg), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
+		cmp.Or(strings.Join(p.InstalledAgents(), ", "), "none"), strings.Join(known, ", ")), &a.agent, oneOf(known))
 	spec, unknown := agent.Find(a.agent, cfg.Agents()...)
 	if unknown == nil && spec.Bin == "" && cfg.AgentCmd == "" {
 		ask("Command line of your agent: "+spec.About, &a.command, func(line string) bool { return line != "" })
@@ -336,12 +315,12 @@ func working(cfg *config.Config) (names []string) {
 }
 
 // askOne asks for an answer that is allowed; nil: any is, and - means none.
-func (o *initOptions) askOne(in *bufio.Reader, text string, answer *string, allowed func(string) bool) error {
+func (o *initOptions) askOne(text string, answer *string, allowed func(string) bool) error {
 	if *answer != "" && allowed == nil {
 		text += " (- for none)"
 	}
 	preset := *answer
-	return o.Ask(in, text, preset, func(line string) error {
+	return o.Ask(text, preset, func(line string) error {
 		switch {
 		case line == "-" && allowed == nil:
 			line = ""
@@ -355,7 +334,7 @@ func (o *initOptions) askOne(in *bufio.Reader, text string, answer *string, allo
 }
 
 // analyse lets the agent propose checks. What the user accepts becomes an answer.
-func (o *initOptions) analyse(in *bufio.Reader, a *answers) error {
+func (o *initOptions) analyse(a *answers) error {
 	p, loader, err := preflight.Open(o.Factory, nil)
 	if err != nil {
 		return err
@@ -373,11 +352,10 @@ func (o *initOptions) analyse(in *bufio.Reader, a *answers) error {
 	if err != nil {
 		return err
 	}
-	accepted, err := p.Propose(o.Factory, in, answer)
-	for _, c := range accepted {
+	for _, c := range p.Propose(o.Factory, answer) {
 		*map[string]*string{"build": &a.Build, "test": &a.Test, "lint": &a.Lint}[c.Name] = c.Command
 	}
-	return err
+	return nil
 }
 
 const planFile = ".ralph/fix_plan.md"

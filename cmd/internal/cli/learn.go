@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -26,7 +25,10 @@ func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 			"  ralph learn forget 3fa9c1",
 		RunE: func(*cobra.Command, []string) error { return learnListRun(f) },
 	}
-	cmd.AddCommand(newLearnAddCmd(f),
+	cmd.AddCommand(
+		&cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
+			Example: "  ralph learn add 'Run npm run gen after changing the schema'",
+			RunE:    func(_ *cobra.Command, args []string) error { return learnAddRun(f, strings.Join(args, " ")) }},
 		&cobra.Command{Use: "list", Short: "List all lessons", Args: cmdline.NoArgs, Example: "  ralph learn list",
 			RunE: func(*cobra.Command, []string) error { return learnListRun(f) }},
 		&cobra.Command{Use: "forget ID...", Short: "Forget lessons",
@@ -36,16 +38,12 @@ func newLearnCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-func load(f *cmdline.Factory) (dir string, all []memory.Lesson, err error) {
-	if dir, err = f.Project(); err != nil {
-		return "", nil, err
-	}
-	all, err = memory.Load(dir)
-	return dir, all, err
-}
-
 func learnListRun(f *cmdline.Factory) error {
-	_, all, err := load(f)
+	dir, err := f.Project()
+	if err != nil {
+		return err
+	}
+	all, err := memory.Load(dir)
 	if err != nil {
 		return err
 	}
@@ -56,12 +54,6 @@ func learnListRun(f *cmdline.Factory) error {
 		f.Say("%s  %s", l.ID, cmdline.Inert(l.Text))
 	}
 	return nil
-}
-
-func newLearnAddCmd(f *cmdline.Factory) *cobra.Command {
-	return &cobra.Command{Use: "add TEXT", Short: "Add a lesson", Args: cmdline.Takes("a text", cobra.MinimumNArgs(1)),
-		Example: "  ralph learn add 'Run npm run gen after changing the schema'",
-		RunE:    func(_ *cobra.Command, args []string) error { return learnAddRun(f, strings.Join(args, " ")) }}
 }
 
 func learnAddRun(f *cmdline.Factory, text string) error {
@@ -100,14 +92,11 @@ func forgetRun(f *cmdline.Factory, ids []string) error {
 
 // change does something to the lessons. A run that is alive reads them anew before each turn.
 func change(f *cmdline.Factory, do func(all []memory.Lesson) ([]memory.Lesson, error)) error {
-	dir, _, err := load(f)
+	r, dir, err := f.AsPerson("change what ralph has learned")
 	if err != nil {
 		return err
 	}
-	if err := f.RefuseAgent(dir, "change what ralph has learned"); err != nil {
-		return err
-	}
-	w, err := f.Lock(filepath.Join(dir, state.DirName), "learn")
+	w, err := f.Lock(r.Dir(), "learn")
 	if locked := (*state.LockedError)(nil); err != nil && !errors.As(err, &locked) {
 		return err
 	}

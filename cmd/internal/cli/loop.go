@@ -13,7 +13,6 @@ import (
 	"github.com/hashicorp/go-hclog"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs"
@@ -48,16 +47,22 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	run := cmp.Or(o.resumed, now.Format("20060102-150405")+fmt.Sprintf("-%04x", os.Getpid()&0xffff))
 	owner := state.Owner{PID: os.Getpid(), RunID: run, StartedAt: now}
 	w, _, err := o.LockAndRecover(filepath.Join(s.Dir, state.DirName), owner)
+	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
+		return fmt.Errorf("%w; watch it with: ralph monitor", err)
+	}
 	if err != nil {
-		return cmdline.OrWatch(err)
+		return err
 	}
 	defer w.Release()
 	o.tidy(s)
 	preflight.KeepPlan(s.Config, s.Dir, s.Plan)
 	rows, _ := s.Checks()
 	about := console.About(s, rows)
-	begun, before := preflight.RecordStart(o.Factory, w.Reader,
-		config.KeptRun{Run: run, Flags: preflight.StartWords(s.Config, o.once), About: about})
+	kept := s.Config.Kept(run)
+	if kept.About = about; o.once {
+		kept.Flags[maxIterations] = "1"
+	}
+	begun, before := preflight.RecordStart(o.Factory, w.Reader, kept)
 	if err := w.MakeRunDir(run); err != nil {
 		return err
 	}

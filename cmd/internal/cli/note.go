@@ -31,11 +31,8 @@ func newNoteCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func addNote(f *cmdline.Factory, text string) error {
-	r, dir, err := f.Reader()
+	r, dir, err := f.AsPerson("write a note into the next prompt")
 	if err != nil {
-		return err
-	}
-	if err := f.RefuseAgent(dir, "write a note into the next prompt"); err != nil {
 		return err
 	}
 	n, err := state.Notes(r).Add(text)

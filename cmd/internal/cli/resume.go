@@ -71,19 +71,20 @@ func resumeRun(o *resumeOptions) error {
 		return cmdline.UsageError("run %[2]s has already made %[3]s, so the number must be at least %[4]d, not %[1]d",
 			n, last.RunID, termtext.Count(last.LoopCount, "iteration"), last.LoopCount+1)
 	}
-	maps.Copy(run.Options, o.options)
+	options := map[string]string{}
+	maps.Copy(options, run.Flags)
+	maps.Copy(options, o.options)
 	f := *o.Factory
-	f.Env = preflight.SetEnv(f.Env, run.Settings)
+	f.Env = preflight.SetEnv(f.Env, run.Env)
 	if ending == state.EndingComplete {
-		open := openTasks(&f, dir, run.Options)
+		open := openTasks(&f, dir, options)
 		if open == 0 {
 			o.Say("%s", why)
 			return nil
 		}
 		o.Say("run %s was complete; the plan has %s again", last.RunID, termtext.Count(open, "open task"))
 	}
-	return runRun(&runOptions{Factory: &f, options: run.Options, output: "text", resumed: run.ID,
-		unattended: o.unfinished})
+	return runRun(&runOptions{Factory: &f, options: options, output: "text", resumed: run.Run, unattended: o.unfinished})
 }
 
 // openTasks counts the open tasks of the plan as it is now. It may have some

@@ -117,7 +117,7 @@ func runRun(o *runOptions) error {
 	if o.once {
 		p.Config.MaxIterations = 1
 	}
-	if err := checkHub(p.Config, p.Dir); err != nil {
+	if _, err := p.Config.InTouch(); err != nil {
 		return err
 	}
 	if o.dryRun {

@@ -174,22 +174,12 @@ func newPruneCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func pruneRun(f *cmdline.Factory, keep int) error {
-	r, dir, err := f.Reader()
-	if err != nil {
-		return err
-	}
 	if keep < 0 {
 		return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
 	}
-	if err := f.RefuseAgent(dir, "forget runs"); err != nil {
+	return f.WithLock("prune", "forget runs", func(w *state.Writer) error {
+		n, err := w.PruneReports(keep)
+		f.Say("forgot %s", termtext.Count(n, "run"))
 		return err
-	}
-	w, err := f.Lock(r.Dir(), "prune")
-	if err != nil {
-		return err
-	}
-	defer w.Release()
-	n, err := w.PruneReports(keep)
-	f.Say("forgot %s", termtext.Count(n, "run"))
-	return err
+	})
 }

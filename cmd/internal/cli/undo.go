@@ -177,10 +177,7 @@ func (p *past) boxes(all []history.Kept, r *history.Request) (boxes undo.Boxes, 
 		return boxes, nil
 	}
 	r.Plan, _ = p.inRepository(path)
-	shown := path
-	if rel, err := filepath.Rel(p.dir, path); err == nil && filepath.IsLocal(rel) {
-		shown = rel
-	}
+	shown := relative(p.dir, path)
 	at := store.At(p.dir, path, nil)
 	list, err := store.Load(at)
 	if err != nil {

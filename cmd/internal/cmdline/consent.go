@@ -87,13 +87,6 @@ func (f *Factory) Trust(loader config.Loader, more ...config.Untrusted) error {
 	return f.Record(loader, all)
 }
 
-// Running is for consent to what runs even where nothing else does: the program that reads a plan.
-func (f *Factory) Running() *Factory {
-	own := *f
-	own.Shows = false
-	return &own
-}
-
 // Record remembers the user's consent. An agent cannot give it.
 func (f *Factory) Record(loader config.Loader, all []config.Untrusted) error {
 	if err := f.RefuseAgent(loader.Dir, "agree"); err != nil {
@@ -165,6 +158,14 @@ func (f *Factory) RefuseAgent(dir, what string) error {
 			what)
 	}
 	return nil
+}
+
+// AsPerson opens the state of the project for a verb that agents must not call; what as for RefuseAgent.
+func (f *Factory) AsPerson(what string) (r *state.Reader, dir string, err error) {
+	if r, dir, err = f.Reader(); err == nil {
+		err = f.RefuseAgent(dir, what)
+	}
+	return r, dir, err
 }
 
 // Wrote records that a person wrote these files in the state directory of the project, for a run

@@ -46,8 +46,6 @@ func UsageErrors(all []string) error {
 	return UsageError("%s", strings.Join(all, "; "))
 }
 
-func interrupted(text string) error { return &ExitError{state.ExitInterrupted, text} }
-
 // ExitCode is the one place where errors become exit codes.
 func ExitCode(err error) int {
 	var exit *ExitError
@@ -71,14 +69,6 @@ func ExitCode(err error) int {
 func SameTrouble(a, b string) bool {
 	verb, _, files := strings.Cut(a, ": ")
 	return files && strings.HasPrefix(b, verb+": ") && strings.HasSuffix(b, a[strings.LastIndex(a, ": "):])
-}
-
-// OrWatch adds to the error of a second run how to watch the first.
-func OrWatch(err error) error {
-	if locked := (*state.LockedError)(nil); errors.As(err, &locked) {
-		return fmt.Errorf("%w; watch it with: ralph monitor", err)
-	}
-	return err
 }
 
 // NoArgs refuses every argument; to a verb with verbs of its own, it is one that does not exist.

@@ -4,14 +4,13 @@ package cmdline
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -35,6 +34,8 @@ type Factory struct {
 	Shows    bool     // nothing will run: consent that a run needs is only named
 	// Verb is the verb that is called; empty: none is known, and all are made.
 	Verb string
+
+	answers *bufio.Reader // of In, once somebody was asked
 }
 
 // New is the factory of this process.
@@ -45,29 +46,17 @@ func New() *Factory {
 // Links are the names of links to ralph that stand for a verb.
 func Links() []string { return []string{"ralph-monitor", "ralph-status"} }
 
-// Ralph returns the path of ralph, for programs that run its verbs: this program, behind all
-// links. A copy with the name of a link cannot run other verbs: for it, the ralph in the same
-// folder, else the first in PATH.
+// Ralph returns the path of this program behind all links, for programs that run its verbs: a link such as ralph-status
+// stands for one verb.
 func (f *Factory) Ralph() (string, error) {
 	self, err := os.Executable()
+	if err == nil {
+		self, err = filepath.EvalSymlinks(self) // outside Linux, it is the path of the call
+	}
 	if err != nil {
 		return "", fmt.Errorf("find ralph: %w", err)
 	}
-	if file, err := filepath.EvalSymlinks(self); err == nil { // outside Linux, self is the path of the call
-		self = file
-	}
-	const name = "ralph"
-	if !slices.Contains(Links(), filepath.Base(self)) {
-		return self, nil
-	}
-	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
-		return path, nil
-	}
-	path, err := exec.LookPath(name)
-	if err != nil {
-		return "", fmt.Errorf("find ralph: it is neither beside %s nor in PATH", f.Program)
-	}
-	return path, nil
+	return self, nil
 }
 
 // Project is the absolute path of the project folder.
@@ -105,6 +94,20 @@ func OpenState(dir string) *state.Reader { return state.Open(filepath.Join(dir, 
 func (f *Factory) Lock(dir, verb string) (*state.Writer, error) {
 	w, _, err := f.LockAndRecover(dir, state.Owner{PID: os.Getpid(), RunID: verb, StartedAt: time.Now()})
 	return w, err
+}
+
+// WithLock locks the state of the project for a verb of a person, and releases it after do; what as for RefuseAgent.
+func (f *Factory) WithLock(verb, what string, do func(w *state.Writer) error) error {
+	r, _, err := f.AsPerson(what)
+	if err != nil {
+		return err
+	}
+	w, err := f.Lock(r.Dir(), verb)
+	if err != nil {
+		return err
+	}
+	defer w.Release()
+	return do(w)
 }
 
 // LockAndRecover is Lock, and says what became of a ralph undo that was killed.
@@ -158,44 +161,34 @@ func Inert(s string) string { return termtext.Clean(s) }
 // CanAsk reports whether a person can answer.
 func (f *Factory) CanAsk() bool { return isatty.IsTerminal(f.In.Fd()) }
 
+// answer reads a line from the person.
+func (f *Factory) answer() (string, error) {
+	if f.answers == nil {
+		f.answers = bufio.NewReader(f.In)
+	}
+	line, err := f.answers.ReadString('\n')
+	return strings.TrimSpace(line), err
+}
+
 // Agree asks a question; anything but yes means no.
 func (f *Factory) Agree(question string) bool {
 	fmt.Fprint(f.Err, question, " [y/N] ")
-	answer, _ := bufio.NewReader(f.In).ReadString('\n')
-	answer = strings.ToLower(strings.TrimSpace(answer))
+	answer, _ := f.answer()
+	answer = strings.ToLower(answer)
 	return answer == "y" || answer == "yes"
-}
-
-// Confirm asks a yes-or-no question. Enter means preset.
-func (f *Factory) Confirm(in *bufio.Reader, question, preset string) (yes bool, err error) {
-	err = f.Ask(in, question, preset, func(answer string) error {
-		switch strings.ToLower(answer) {
-		case "y", "yes":
-			yes = true
-		case "n", "no":
-		default:
-			return fmt.Errorf("%q is neither yes nor no", answer)
-		}
-		return nil
-	})
-	return yes, err
 }
 
 // Ask reads answers until accept returns nil; Enter means preset. The error is
 // for a person who ends the input early.
-func (f *Factory) Ask(in *bufio.Reader, question, preset string, accept func(string) error) error {
+func (f *Factory) Ask(question, preset string, accept func(string) error) error {
 	for {
 		fmt.Fprintf(f.Err, "%s [%s]: ", question, preset)
-		line, err := in.ReadString('\n')
+		answer, err := f.answer()
 		if err != nil {
 			fmt.Fprintln(f.Err)
-			return interrupted("interrupted; nothing was written")
+			return &ExitError{state.ExitInterrupted, "interrupted; nothing was written"}
 		}
-		answer := strings.TrimSpace(line)
-		if answer == "" {
-			answer = preset
-		}
-		if err = accept(answer); err == nil {
+		if err = accept(cmp.Or(answer, preset)); err == nil {
 			return nil
 		}
 		fmt.Fprintln(f.Err, Inert(err.Error()))

@@ -120,14 +120,6 @@ func HideOptions(cmd *cobra.Command) {
 	})
 }
 
-// ParseOptions reads option flags only.
-func ParseOptions(flags []string) (map[string]string, error) {
-	options := map[string]string{}
-	cmd := &cobra.Command{}
-	AddOptions(cmd, New(), options)
-	return options, cmd.ParseFlags(flags)
-}
-
 func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
 	complete := cobra.NoFileCompletions
 	switch {
@@ -177,8 +169,8 @@ func FlagError(cmd *cobra.Command, err error) error {
 	case errors.As(err, &valueless):
 		return UsageError("--%s needs a value%s", valueless.GetFlag().Name, allowed(valueless.GetFlag()))
 	case errors.As(err, &invalid):
-		return UsageError("--%s: %q is not allowed: %s", invalid.GetFlag().Name, invalid.GetValue(),
-			kind(invalid.GetFlag()))
+		kind := map[string]string{"int": "a whole number", "bool": "true or false"}[invalid.GetFlag().Value.Type()]
+		return UsageError("--%s: %q is not allowed: %s", invalid.GetFlag().Name, invalid.GetValue(), kind)
 	case !errors.As(err, &unknown):
 		return UsageError("%v; see: %s --help", err, cmd.CommandPath())
 	}
@@ -190,21 +182,6 @@ func FlagError(cmd *cobra.Command, err error) error {
 		return UsageError("%s is a flag of another ralph; %s", name, ours)
 	}
 	return UsageError("unknown flag: %s; %s", name, flagHint(cmd, name))
-}
-
-// kind describes the value of a flag that is no option.
-func kind(flag *pflag.Flag) string {
-	switch flag.Value.Type() {
-	case "int", "int64", "uint":
-		return "a whole number"
-	case "float64":
-		return "a number"
-	case "bool":
-		return "true or false"
-	case "duration":
-		return "a duration such as 30s, 5m or 2h"
-	}
-	return "a " + flag.Value.Type()
 }
 
 func allowed(flag *pflag.Flag) string {

@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"fmt"
-	"io/fs"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -48,6 +47,9 @@ func (c *Config) Agents() []agent.Spec {
 	}
 	return specs
 }
+
+// AllAgents returns the built-in agents, and then the user's own.
+func (c *Config) AllAgents() []agent.Spec { return append(agent.Specs(), c.Agents()...) }
 
 // Spec returns the agent of that name, built in or the user's own. The error
 // names all of them.
@@ -414,19 +416,14 @@ func rowText(name string, fields []AgentField, indent string) string {
 
 // replaceText writes a settings file in one step, with the line ends that it had.
 func replaceText(project projectfs.Dir, path, text string) error {
-	perm := fs.FileMode(0o644)
-	if was, err := project.Read(path, maxFileSize); err == nil {
-		if info, err := project.Lstat(path); err == nil {
-			perm = info.Mode().Perm()
-		}
-		if strings.Contains(string(was), "\r\n") {
-			text = strings.ReplaceAll(text, "\n", "\r\n")
-		}
+	if was, err := project.Read(path, maxFileSize); err == nil && strings.Contains(string(was), "\r\n") {
+		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	if err := project.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		return fmt.Errorf("write %s: %w", yamlName, err)
+	err := project.MkdirAll(filepath.Dir(path), 0o755)
+	if err == nil {
+		err = project.Update(path, []byte(text), 0o644)
 	}
-	if err := project.Write(path, []byte(text), perm); err != nil {
+	if err != nil {
 		return fmt.Errorf("write %s: %w", yamlName, err)
 	}
 	return nil

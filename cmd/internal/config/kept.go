@@ -13,11 +13,28 @@ import (
 	"github.com/google/renameio/v2"
 )
 
-// KeptRun is a run of the project and the flags that resume it.
+// KeptRun is a run of the project and what it was started with.
 type KeptRun struct {
-	Run   string   `json:"run"`
-	Flags []string `json:"flags"`
-	About []string `json:"about,omitempty"` // what its start said; the next one says what differs
+	Run   string            `json:"run"`
+	Flags map[string]string `json:"flags"`           // value of each flag by the option's key
+	Env   []string          `json:"env,omitempty"`   // KEY=value: options from the environment, which may differ when it is resumed
+	About []string          `json:"about,omitempty"` // what its start said; the next one says what differs
+}
+
+// Kept is the record of a run that starts with these options.
+func (c *Config) Kept(run string) KeptRun {
+	k := KeptRun{Run: run, Flags: map[string]string{}}
+	for _, o := range c.table {
+		switch c.sources[o.Key].Kind {
+		case SourceFlag:
+			k.Flags[o.Key] = c.text(o)
+		case SourceEnvironment:
+			if !o.Secret {
+				k.Env = append(k.Env, o.Key+"="+c.text(o))
+			}
+		}
+	}
+	return k
 }
 
 // keptFile is the record of a project, in a place that its agents do not use.

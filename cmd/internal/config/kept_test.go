@@ -23,8 +23,8 @@ func TestKeepRuns_areThoseOfThisProjectAndUser(t *testing.T) {
 		t.Errorf("%+v before the first run", runs)
 	}
 	for _, want := range [][]KeptRun{
-		{{Run: "b", Flags: []string{"--calls=1"}}, {Run: "a", Flags: nil}},
-		{{Run: "b", Flags: []string{"--calls=1", "--agent-cmd=a  b'\""}}},
+		{{Run: "b", Flags: map[string]string{"MAX_CALLS_PER_HOUR": "1"}}, {Run: "a"}},
+		{{Run: "b", Flags: map[string]string{"MAX_CALLS_PER_HOUR": "1", "MODEL": "a  b'\""}}},
 	} {
 		if err := l.KeepRuns(want...); err != nil {
 			t.Fatal(err)

@@ -33,8 +33,6 @@ type Loader struct {
 	Home string   // home folder, if XDG_CONFIG_HOME or XDG_STATE_HOME is not set; empty: unknown
 	// Flags maps an option's Key to the value given on the command line.
 	Flags map[string]string
-	// FlagNames maps a Key to the flag as typed ("-c"), for messages; optional.
-	FlagNames map[string]string
 }
 
 // setting is a value on its way from a source into Config.
@@ -136,19 +134,19 @@ func (l Loader) userFile() ([]setting, []Warning, error) {
 		return nil, nil, nil
 	}
 	path := filepath.Join(dir, "ralph", "config.yaml")
-	return l.readYAML("", path, path, SourceUser)
+	text, _, err := readFile("", path, path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return l.yaml(path, SourceUser, text)
 }
 
 func (l Loader) projectFile() ([]setting, []Warning, error) {
-	return l.readYAML(l.Dir, filepath.Join(l.Dir, yamlName), yamlName, SourceProject)
-}
-
-func (l Loader) readYAML(project, path, name, kind string) ([]setting, []Warning, error) {
-	text, found, err := readFile(project, path, name)
-	if err != nil || !found {
+	text, _, err := readFile(l.Dir, filepath.Join(l.Dir, yamlName), yamlName)
+	if err != nil {
 		return nil, nil, err
 	}
-	return l.yaml(name, kind, text)
+	return l.yaml(yamlName, SourceProject, text)
 }
 
 func (l Loader) rcFile() ([]setting, []Warning, error) {
@@ -252,11 +250,7 @@ func (l Loader) flags() ([]setting, []Warning, error) {
 			continue
 		}
 		left--
-		where := "--" + o.Flag
-		if typed := l.FlagNames[o.Key]; typed != "" {
-			where = typed
-		}
-		settings = append(settings, setting{option: o, text: text, source: Source{SourceFlag, where}})
+		settings = append(settings, setting{option: o, text: text, source: Source{SourceFlag, "--" + o.Flag}})
 	}
 	if left > 0 {
 		return nil, nil, fmt.Errorf("load flags: %d of %d name no option that has a flag", left, len(l.Flags))

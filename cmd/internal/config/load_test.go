@@ -150,12 +150,12 @@ func TestLoad_messages(t *testing.T) {
 	for _, test := range []struct {
 		name, rc, yaml string
 		env            []string
-		flags, typed   map[string]string
+		flags          map[string]string
 		wantErr        string
 		want           []Warning
 	}{
-		{name: "short flag as typed", flags: map[string]string{"MAX_CALLS_PER_HOUR": "0"}, typed: map[string]string{"MAX_CALLS_PER_HOUR": "-c"},
-			wantErr: `-c: "0" is not a whole number from 1 to 1000000`},
+		{name: "number out of range", flags: map[string]string{"MAX_CALLS_PER_HOUR": "0"},
+			wantErr: `--calls: "0" is not a whole number from 1 to 1000000`},
 		{name: "timeout out of range", flags: map[string]string{"CLAUDE_TIMEOUT_MINUTES": "1441"},
 			wantErr: `--timeout: "1441" is not a number of minutes from 0 to 1440, or as long a duration, such as 90s or 2h`},
 		{name: "enum", rc: "ON_LIMIT=sleep", wantErr: `.ralphrc:1: ON_LIMIT: "sleep" is not one of wait, stop`},
@@ -224,7 +224,7 @@ func TestLoad_messages(t *testing.T) {
 			if test.yaml != "" {
 				write(t, dir, yamlName, test.yaml)
 			}
-			_, warnings, err := Loader{Dir: dir, Env: test.env, Flags: test.flags, FlagNames: test.typed}.Load()
+			_, warnings, err := Loader{Dir: dir, Env: test.env, Flags: test.flags}.Load()
 			if (err == nil) != (test.wantErr == "") || err != nil && err.Error() != test.wantErr {
 				t.Errorf("error\n%v, want\n%s", err, test.wantErr)
 			}

@@ -70,7 +70,7 @@ func (a *agent) run(stdin io.Reader) error {
 	if strings.TrimSpace(string(prompt)) == "" {
 		return errors.New("Input must be provided either through stdin or as a prompt argument when using --print") //nolint:staticcheck // the real CLI's words
 	}
-	a.session, a.started = uuid(), time.Now()
+	a.session, a.started = rand.Text(), time.Now()
 	a.init()
 	a.play(string(prompt))
 	return a.err
@@ -152,20 +152,12 @@ func (a *agent) write(record map[string]any) {
 	if a.err != nil {
 		return
 	}
-	record["session_id"], record["uuid"] = a.session, uuid()
+	record["session_id"], record["uuid"] = a.session, rand.Text()
 	line, err := json.Marshal(record)
 	if err == nil {
 		_, err = a.out.Write(append(line, '\n'))
 	}
 	a.fail(err)
-}
-
-// uuid returns a random version 4 UUID.
-func uuid() string {
-	var b [16]byte
-	rand.Read(b[:])
-	b[6], b[8] = b[6]&0x0f|0x40, b[8]&0x3f|0x80
-	return fmt.Sprintf("%x-%x-%x-%x-%x", b[:4], b[4:6], b[6:8], b[8:10], b[10:])
 }
 
 // usage counts the tokens of one turn. The numbers are invented but consistent.

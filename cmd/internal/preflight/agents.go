@@ -1,7 +1,6 @@
 package preflight
 
 import (
-	"bufio"
 	"cmp"
 	"context"
 	"errors"
@@ -45,7 +44,7 @@ func (p *Project) Find(name string) (pool.Agent, error) {
 // FindAgents sets Agent and checks that the fallback agents exist. If no option
 // names an agent, it takes the first installed one, and Taken says so.
 func (p *Project) FindAgents() error {
-	if found := p.candidates(); len(found) > 0 && p.unnamed() {
+	if found := p.InstalledAgents(); len(found) > 0 && p.unnamed() {
 		switch {
 		case len(found) > 1:
 			p.Taken = fmt.Sprintf("several agents are installed (%s) and none is set; using %s; "+
@@ -85,11 +84,15 @@ func (p *Project) unnamed() bool {
 	return p.Config.Source("AGENT").Kind == config.SourceDefault && p.Config.AgentCmd == ""
 }
 
-// candidates are the installed agents, in the order of the table; the user's own
-// come last.
-func (p *Project) candidates() (names []string) {
-	for _, spec := range append(agent.Specs(), p.Config.Agents()...) {
-		if _, err := p.lookPath(pool.Agent{Spec: spec}); err == nil && spec.Bin != "" {
+// InstalledAgents are in the order of the table; the user's own come last. AGENT_CMD replaces the program of AGENT.
+func (p *Project) InstalledAgents() (names []string) {
+	own, _ := config.Words(p.Config.AgentCmd, p.Env) // a run says what is wrong with it
+	for _, spec := range p.Config.AllAgents() {
+		one := pool.Agent{Spec: spec}
+		if spec.Name == p.Config.Agent {
+			one.Program = own
+		}
+		if _, err := p.lookPath(one); err == nil {
 			names = append(names, spec.Name)
 		}
 	}
@@ -99,13 +102,13 @@ func (p *Project) candidates() (names []string) {
 // askAgent asks on a terminal which agent to use, if no option names one and
 // several are installed.
 func (p *Project) askAgent(f *cmdline.Factory) error {
-	found := p.candidates()
+	found := p.InstalledAgents()
 	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.needsOption() {
 		return nil
 	}
 	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)",
 		strings.Join(found, ", "))
-	return f.Ask(bufio.NewReader(f.In), question, found[0], func(answer string) error {
+	return f.Ask(question, found[0], func(answer string) error {
 		if !slices.Contains(found, answer) {
 			return fmt.Errorf("%q is not one of %s", answer, strings.Join(found, ", "))
 		}

@@ -4,7 +4,6 @@ package preflight
 // what it answers is shown, and only what the user accepts becomes a check.
 
 import (
-	"bufio"
 	"crypto/rand"
 	"encoding/json"
 	"errors"
@@ -122,7 +121,7 @@ func (p *Project) Analyse(f *cmdline.Factory) (analysis, error) {
 }
 
 // Propose shows an answer and asks which of its commands become checks. Without a terminal, none does.
-func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis) (accepted []Proposal, err error) {
+func (p *Project) Propose(f *cmdline.Factory, a analysis) (accepted []Proposal) {
 	f.Note("it is: %s. %s", termtext.Unwrap(a.Type), termtext.Unwrap(a.Context))
 	for _, c := range a.proposals() {
 		c.Reason = termtext.Unwrap(c.Reason)
@@ -135,16 +134,12 @@ func (p *Project) Propose(f *cmdline.Factory, in *bufio.Reader, a analysis) (acc
 				c.Reason, strings.ToUpper(c.Name))
 		default:
 			f.Note("  %-5s %s   # %s", c.Name, c.Command, c.Reason)
-			use, err := f.Confirm(in, fmt.Sprintf("Make it the %s check?", c.Name), "no")
-			if err != nil {
-				return accepted, err
-			}
-			if use {
+			if f.Agree(fmt.Sprintf("Make it the %s check?", c.Name)) {
 				accepted = append(accepted, c)
 			}
 		}
 	}
-	return accepted, nil
+	return accepted
 }
 
 // What a copy has: the beginnings of the first files, without folders that say nothing about how a project is checked.

@@ -40,7 +40,6 @@ type Scene struct {
 	// Counted lists the counters that the call changes.
 	Counted []string
 	Usage   state.Usage
-	Session string
 }
 
 // PlayRecording treats a recording as the first call of a run whose plan has open tasks. It
@@ -67,8 +66,7 @@ func sceneOf(res turn.Result, s DrillSetting) Scene {
 	if rules.IsLimit(o.Class) {
 		f.LimitedUntil = pool.LimitEnd(o, 1, s.Now)
 	}
-	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage,
-		Session: res.Call.Session.ID}
+	return Scene{Outcome: o, Decision: rules.Conclude(f), Counted: counted(after, s.Policy), Usage: res.Call.Usage}
 }
 
 // counted lists the counters that the call changed.

@@ -49,7 +49,9 @@ func (p *Project) planProgram() (config.Untrusted, bool) {
 // choosePlan is FindPlan for a run: it asks for consent first.
 func (p *Project) choosePlan(f *cmdline.Factory) error {
 	if claim, ok := p.planProgram(); ok {
-		if err := f.Running().Trust(p.loader, claim); err != nil {
+		own := *f
+		own.Shows = false // the program runs even if nothing else does
+		if err := own.Trust(p.loader, claim); err != nil {
 			return err
 		}
 	}
@@ -130,10 +132,7 @@ func Problem(dir string, list task.List) string {
 	return fmt.Sprintf("the plan %s cannot be worked through: %s", view.Within(dir, list.Path), strings.Join(all[:min(len(all), 5)], "; "))
 }
 
-const (
-	planKey  = "PLAN_FILE"
-	planFlag = "--plan="
-)
+const planKey = "PLAN_FILE"
 
 // KeepPlan makes the plan that was found a flag of the run: it is resumed with the same one, and what people do
 // meanwhile is about that one, also when the plans of other features are open.
@@ -165,11 +164,7 @@ func unfinished(loader config.Loader) (plan, run string) {
 	if err != nil || i < 0 {
 		return "", ""
 	}
-	for _, word := range known[i].Flags {
-		if value, is := strings.CutPrefix(word, planFlag); is {
-			plan = value
-		}
-	}
+	plan = known[i].Flags[planKey]
 	path := plan
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(loader.Dir, path)

@@ -214,17 +214,10 @@ func FindChecks(dir string, changed []string) []gate.Check {
 	return scaffold.Checks(dir, OnPath)
 }
 
-// EnvRequest is a request with only the fields on which its environment depends.
-func (p *Project) EnvRequest() agent.Request {
-	return agent.Request{
-		ArgvCall: agent.ArgvCall{Model: p.Config.Model, PermissionMode: p.Config.PermissionMode},
-		Env:      p.Env, Root: os.Geteuid() == 0,
-	}
-}
-
 // HeldBack names what the agent does not get, in one line; empty for nothing.
 func (p *Project) HeldBack() string {
-	names := p.Config.EnvFilter().Withheld(p.Agent.Spec, p.EnvRequest())
+	names := p.Config.EnvFilter().Withheld(p.Agent.Spec, agent.Request{Env: p.Env, Root: os.Geteuid() == 0,
+		ArgvCall: agent.ArgvCall{Model: p.Config.Model, PermissionMode: p.Config.PermissionMode}})
 	if len(names) == 0 {
 		return ""
 	}

@@ -20,40 +20,6 @@ import (
 	"ralph/state"
 )
 
-// LastRun is how a run was started.
-type LastRun struct {
-	ID       string
-	Options  map[string]string // value of each flag by the option's key
-	Settings []string          // KEY=value: options that came from the environment
-}
-
-// StartWords returns what is recorded about the start of a run: its flags, and as KEY=value
-// the options from the environment, which may differ when the run is resumed.
-func StartWords(cfg *config.Config, once bool) []string {
-	words := cfg.Flags()
-	if once {
-		words = append(words, "--max-iterations=1")
-	}
-	for _, o := range config.Table() {
-		if cfg.Source(o.Key).Kind == config.SourceEnvironment && !o.Secret {
-			words = append(words, o.Key+"="+cfg.Value(o.Key))
-		}
-	}
-	return words
-}
-
-// split separates the flags of a start from its KEY=value words.
-func split(words []string) (flags, settings []string) {
-	for _, w := range words {
-		if strings.HasPrefix(w, "-") {
-			flags = append(flags, w)
-		} else {
-			settings = append(settings, w)
-		}
-	}
-	return flags, settings
-}
-
 // SetEnv adds the settings to env whose options it does not set under any name: what a
 // person exports now takes precedence over what the run was started with.
 func SetEnv(env, settings []string) []string {
@@ -102,26 +68,21 @@ func Finished(s state.Status) string {
 
 // FindRun returns how this user started a run. What the project itself records does not count: its agents can write
 // there.
-func FindRun(loader config.Loader, run string) (LastRun, error) {
+func FindRun(loader config.Loader, run string) (kept config.KeptRun, err error) {
 	known, err := loader.KeptRuns()
 	if err != nil {
-		return LastRun{}, err
+		return kept, err
 	}
 	i := slices.IndexFunc(known, func(k config.KeptRun) bool { return k.Run == run })
 	switch {
 	case len(known) == 0:
-		return LastRun{}, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
+		return kept, cmdline.UsageError("run %s cannot be resumed: you started it in another folder, "+
 			"or too long ago; start a new one with: ralph", run)
 	case i < 0:
-		return LastRun{}, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
+		return kept, cmdline.UsageError("run %s, which .ralph/status.json names, is not the last one that you "+
 			"started here, which is %s; start a new one with: ralph", run, known[0].Run)
 	}
-	flags, settings := split(known[i].Flags)
-	options, err := cmdline.ParseOptions(flags)
-	if err != nil {
-		return LastRun{}, cmdline.UsageError("the flags of run %s cannot be used again: %v", run, err)
-	}
-	return LastRun{ID: run, Options: options, Settings: settings}, nil
+	return known[i], nil
 }
 
 // RecordStart keeps what a run is started with. The run that status.json names stays

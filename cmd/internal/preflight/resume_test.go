@@ -32,9 +32,9 @@ func starting(t *testing.T) (*cmdline.Factory, *state.Writer, *strings.Builder) 
 // go on with, however often; once it is named, no earlier one is.
 func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T) {
 	f, w, said := starting(t)
-	begin := func(run string, flags ...string) func(state.Event) {
+	begin := func(run string) func(state.Event) {
 		t.Helper()
-		begun, _ := RecordStart(f, w.Reader, config.KeptRun{Run: run, Flags: flags})
+		begun, _ := RecordStart(f, w.Reader, config.KeptRun{Run: run})
 		return begun
 	}
 	name := func(run string, named func(state.Event)) {
@@ -50,11 +50,11 @@ func TestRecord_startsThatAreKilledEarly_leaveTheRunBeforeResumable(t *testing.T
 			t.Errorf("run %s: %v, want it resumable: %v", run, err, want)
 		}
 	}
-	name("a", begin("a", "--permission-mode=bypass"))
+	name("a", begin("a"))
 	resumable("a", true)
 	begin("b")
 	resumable("a", true)
-	named := begin("c", "--calls=7")
+	named := begin("c")
 	named(state.Event{Kind: state.KindRunStart})
 	resumable("a", true)
 	name("c", named)
@@ -87,10 +87,14 @@ func TestSetEnv_exportedSinceTheStart_countsMoreThanTheRecord(t *testing.T) {
 
 func TestFind_anotherRun_isRefused(t *testing.T) {
 	f, w, _ := starting(t)
-	flags := []string{"--fleet=nats://ann:horse@h:1,ann:horse@i:2", "FLEET=nats://horse@h:1", "--model=a@b"}
-	RecordStart(f, w.Reader, config.KeptRun{Run: "a", Flags: flags})
+	started := config.Loader{Dir: f.Dir, Env: []string{"MODEL=a@b"}, Flags: map[string]string{"FLEET": "nats://ann:horse@h:1,ann:horse@i:2"}}
+	cfg, _, err := started.Load()
+	if err != nil {
+		t.Fatal(err)
+	}
+	RecordStart(f, w.Reader, cfg.Kept("a"))
 	run, err := FindRun(f.Loader(f.Dir, nil), "a")
-	if err != nil || run.Options["FLEET"] != "nats://ann:horse@h:1,ann:horse@i:2" || !slices.Equal(run.Settings, flags[1:2]) {
+	if err != nil || run.Flags["FLEET"] != started.Flags["FLEET"] || !slices.Equal(run.Env, started.Env) {
 		t.Errorf("%+v, %v", run, err)
 	}
 	_, err = FindRun(f.Loader(f.Dir, nil), "b")

@@ -31,16 +31,16 @@ func TestFindRunPlan_ofARunThatIsNotFinished_isItsPlan(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		status state.Status
-		kept   []string
+		kept   map[string]string
 		env    string
 		want   string
 	}{
-		"killed":         {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + b}, "", b},
-		"stopped":        {state.Status{RunID: "r", Status: state.StatusStopped}, []string{"--calls=7", "--plan=" + b}, "", b},
-		"completed":      {state.Status{RunID: "r", Status: state.StatusCompleted}, []string{"--plan=" + b}, "", a},
-		"another run":    {state.Status{RunID: "q", Status: state.StatusRunning}, []string{"--plan=" + b}, "", a},
-		"plan is gone":   {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + gone}, "", a},
-		"named here":     {state.Status{RunID: "r", Status: state.StatusRunning}, []string{"--plan=" + b}, a, a},
+		"killed":         {state.Status{RunID: "r", Status: state.StatusRunning}, map[string]string{"PLAN_FILE": b}, "", b},
+		"stopped":        {state.Status{RunID: "r", Status: state.StatusStopped}, map[string]string{"MAX_CALLS_PER_HOUR": "7", "PLAN_FILE": b}, "", b},
+		"completed":      {state.Status{RunID: "r", Status: state.StatusCompleted}, map[string]string{"PLAN_FILE": b}, "", a},
+		"another run":    {state.Status{RunID: "q", Status: state.StatusRunning}, map[string]string{"PLAN_FILE": b}, "", a},
+		"plan is gone":   {state.Status{RunID: "r", Status: state.StatusRunning}, map[string]string{"PLAN_FILE": gone}, "", a},
+		"named here":     {state.Status{RunID: "r", Status: state.StatusRunning}, map[string]string{"PLAN_FILE": b}, a, a},
 		"run without it": {state.Status{RunID: "r", Status: state.StatusRunning}, nil, "", a},
 	} {
 		t.Run(name, func(t *testing.T) {
