@@ -51,7 +51,7 @@ func playFake(name string) int {
 	}
 	f := &fake{call: n, prompt: string(prompt)}
 	f.print(map[string]any{"type": "system", "subtype": "init", "session_id": fmt.Sprintf("session-%d", n), "model": "fake-1"})
-	for _, more := range []map[string]func(*fake) int{moreFakes, tickFakes, caseFakes, repositoryFakes, saidFakes, editFakes, reviewerWriteFakes, bystanderFakes, planFakes, askFakes, reviewFakes, besideFakes, besideReviewFakes, paceFakes, cutOffFakes, movedFakes, limitedFakes, gitFakes, redFakes, orderFakes, costFakes, stuckFakes, changedTestFakes} {
+	for _, more := range []map[string]func(*fake) int{moreFakes, tickFakes, caseFakes, repositoryFakes, saidFakes, editFakes, reviewerWriteFakes, bystanderFakes, planFakes, askFakes, reviewFakes, besideFakes, besideReviewFakes, paceFakes, cutOffFakes, movedFakes, limitedFakes, gitFakes, redFakes, orderFakes, costFakes, stuckFakes, changedTestFakes, crashTickFakes} {
 		if play, ok := more[name]; ok {
 			return play(f)
 		}

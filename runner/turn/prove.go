@@ -27,7 +27,8 @@ func (t *turn) prove(ctx context.Context, f *facts) (err error) {
 		t.findChecks(f.changed)
 	}
 	class := f.call.outcome.Class
-	proves := class.Success() || f.cut != "" ||
+	ticked := f.left.Remaining < f.before.Remaining // then it needs proof, however the call ended
+	proves := class.Success() || f.cut != "" || ticked ||
 		slices.Contains([]ending.Class{ending.TimeoutWithWork, ending.TimeoutIdle, ending.Repeating}, class)
 	if len(t.checks.Rows) == 0 || !proves || f.left.Error != "" {
 		return nil
