@@ -84,7 +84,7 @@ func TestRun_oneTaskIsStuck_theOthersAreDoneFirst(t *testing.T) {
 			if got := strings.TrimSpace(string(log)); got != tt.tasks {
 				t.Errorf("worked on %s, want %s (%s)", got, tt.tasks, b.rules())
 			}
-			if !strings.Contains(r.Decision.Reason, tt.reason) || tt.exit == 3 && !strings.Contains(r.Decision.Next, "ralph task show ") {
+			if !strings.Contains(r.Decision.Reason, tt.reason) || tt.rule == "stagnation" && !strings.Contains(r.Decision.Next, "ralph task show ") {
 				t.Errorf("reason %s; next %s", r.Decision.Reason, r.Decision.Next)
 			}
 			if tt.agent == "idler" && b.calls() != 3 {
@@ -97,7 +97,7 @@ func TestRun_oneTaskIsStuck_theOthersAreDoneFirst(t *testing.T) {
 			}
 			told := 0
 			for _, c := range payloads[state.TaskChange](b) {
-				if c.State == state.TaskPutAside && strings.HasSuffix(c.Why, ": another task comes first") {
+				if c.State == state.TaskPutAside && strings.HasSuffix(c.Why, "; another task comes first") {
 					told++
 				}
 			}

@@ -48,8 +48,8 @@ func (l *Ledger) price(res turn.Result) turn.Result {
 		if p.unpricedCalls, p.unpricedTokens = p.unpricedCalls+1, p.unpricedTokens+u.Total(); l.Policy.MaxCost > 0 && !l.toldUnpriced {
 			l.toldUnpriced = true
 			l.Tell(res.Origin, state.Finding{Source: state.FoundByAudit, Name: "unknown_cost", Doubt: true, Text: fmt.Sprintf(
-				"the cost of this call is unknown (%s): it was cut off before the agent named it. The bound of %g USD does not see "+
-					"such calls until one of the same agent and model ends by itself", termtext.Count(int(u.Total()), "token"), l.Policy.MaxCost)})
+				"the cost of this call is unknown (%s): it was cut off before the agent named it. MAX_COST_USD does not count such "+
+					"calls until one of the same agent and model ends by itself", termtext.Count(int(u.Total()), "token"))})
 		}
 	}
 	if l.prices == nil {

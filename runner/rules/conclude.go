@@ -366,7 +366,7 @@ func taskStuck(f Conclusion) (Decision, bool) {
 	if idle {
 		why = fmt.Sprintf("no progress in %d consecutive iterations", b.NoProgress)
 	}
-	return Decision{Action: state.ActionContinue, PutAside: true, Stuck: true, Reason: why + ": another task comes first",
+	return Decision{Action: state.ActionContinue, PutAside: true, Stuck: true, Reason: why + "; another task comes first",
 		Feedback: append(leftBehind(r.Proof.Report), fmt.Sprintf("%q got stuck and is put aside for now. What was begun of it may "+
 			"be in these files: leave it as it is, unless a check fails because of it.", r.Task.Title))}, true
 }

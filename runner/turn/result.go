@@ -2,6 +2,7 @@ package turn
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/runner/agent"
@@ -238,7 +239,7 @@ func (r Result) Reopened() bool {
 // error, else the first failed check. Empty: there was no error.
 func (r Result) ErrorText() string {
 	if o := r.Call.Outcome; r.Failed() {
-		return ending.Normalize(string(o.Class) + ": " + o.Evidence)
+		return strings.TrimSuffix(ending.Normalize(string(o.Class)+": "+o.Evidence), ":") // some leave no evidence
 	}
 	return r.Proof.Report.Cause()
 }
