@@ -94,9 +94,10 @@ type List struct {
 	// Project and Description are those of a prd.json.
 	Project     string `json:"project,omitempty"`
 	Description string `json:"description,omitempty"`
-	Choice      Choice `json:"choice,omitzero"` // for tasks without their own
-	View        View   `json:"view,omitzero"`   // which of the tasks a run is about; see Seen
-	Tasks       []Task `json:"tasks,omitempty"` // in file order
+	Branch      string `json:"branch,omitempty"` // of git, as its branchName says
+	Choice      Choice `json:"choice,omitzero"`  // for tasks without their own
+	View        View   `json:"view,omitzero"`    // which of the tasks a run is about; see Seen
+	Tasks       []Task `json:"tasks,omitempty"`  // in file order
 	// Odd are the 1-based lines of a checkbox plan that look almost like a box.
 	Odd []int `json:"odd,omitempty"`
 	// Faults are reasons, a sentence each, for which no run should start, such as a plan that nobody has approved. See also

@@ -362,6 +362,9 @@ func (d *diagnosis) git(ctx context.Context) {
 				"git init helps", d.p.Dir)
 	default:
 		d.ok("git", "%s, branch %s, git %s", c.Root, c.Branch, c.GitVersion)
+		if d.p.Branch = c.Branch; d.p.OtherBranch() != "" {
+			d.warn("plan", "%s", d.p.OtherBranch())
+		}
 	}
 }
 

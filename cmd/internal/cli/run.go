@@ -129,6 +129,9 @@ func runRun(o *runOptions) error {
 	if err := p.Startable(); err != nil {
 		return err
 	}
+	if other := p.OtherBranch(); other != "" {
+		o.Warn(other)
+	}
 	if err := p.AgreeChecks(o.Factory); err != nil {
 		return err
 	}

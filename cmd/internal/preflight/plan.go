@@ -75,6 +75,15 @@ func (p *Project) OtherPlans() string {
 		"choose one with --plan or PLAN_FILE", all[0], termtext.Some(all[1:], 5))
 }
 
+// OtherBranch says that the plan is for another branch than the one that is checked out; empty: it is not, or nobody knows.
+func (p *Project) OtherBranch() string {
+	if p.Tasks.Branch == "" || p.Branch == "" || p.Tasks.Branch == p.Branch {
+		return ""
+	}
+	return fmt.Sprintf("%s is for the branch %q, but %q is checked out, and a run works there; to switch: git switch %s (-c makes it)",
+		view.Within(p.Dir, p.Plan), p.Tasks.Branch, p.Branch, cmdline.Quote(p.Tasks.Branch))
+}
+
 // checkPlan refuses a plan that no run can work through, before anything is spent, and warns
 // of what a person may have meant otherwise.
 func (p *Project) checkPlan(f *cmdline.Factory) error {

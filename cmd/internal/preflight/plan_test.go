@@ -50,6 +50,19 @@ func TestOtherPlans_severalPlans_namesTheOneThatIsTaken(t *testing.T) {
 	}
 }
 
+func TestOtherBranch_namesBothBranches(t *testing.T) {
+	p := project(t, map[string]string{"prd.json": `{"branchName": "ralph/shop", "userStories": []}`})
+	for branch, want := range map[string]string{"ralph/shop": "", "": "",
+		"main": `prd.json is for the branch "ralph/shop", but "main" is checked out, and a run works there; to switch: git switch ralph/shop (-c makes it)`} {
+		if p.Branch = branch; p.OtherBranch() != want {
+			t.Errorf("on %q: %s", branch, p.OtherBranch())
+		}
+	}
+	if p := project(t, map[string]string{"prd.json": `{"userStories": []}`}); p.OtherBranch() != "" {
+		t.Error("no branch is named:", p.OtherBranch())
+	}
+}
+
 func TestProblem_planThatCannotBeWorkedThrough_isOneLine(t *testing.T) {
 	for name, c := range map[string]struct{ file, text, want string }{
 		"circle":     {"prd.json", `{"userStories": [{"id": "a", "dependsOn": ["b"]}, {"id": "b", "dependsOn": ["a"]}]}`, `task "a" (line 1) depends on itself: a -> b -> a`},

@@ -25,7 +25,7 @@ func PRD(in task.Input) (task.Parsed, error) {
 	}
 	top := members(root)
 	r.Project, r.Description = text(top.first("project", "name")), top.get("description").String()
-	r.Choice = r.topChoice(top)
+	r.Choice, r.Branch = r.topChoice(top), text(top.get("branch_name"))
 	stories := top.get("user_stories")
 	if !stories.Exists() {
 		return r.Parsed, fmt.Errorf("%q is missing: it must be an array of stories", "userStories")

@@ -32,7 +32,7 @@ func TestParse_prd(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := task.List{Format: "prd.json", Project: "Shop", Description: "A shop", Tasks: []task.Task{
+	want := task.List{Format: "prd.json", Project: "Shop", Description: "A shop", Branch: "ralph/shop", Tasks: []task.Task{
 		{ID: "US-002", Title: "Pay", Priority: 2, DependsOn: []string{"US-001"}, Criteria: []string{"card", "Typecheck passes"}, Notes: "n", Line: 6},
 		{ID: "7", Title: "Löschen ü", Description: "d", Priority: 1, State: task.Done, Line: 10},
 		{ID: "US-001", Title: "Cart", Priority: 3, Line: 11},
