@@ -41,28 +41,19 @@ func newAgentCmd(f *cmdline.Factory) *cobra.Command {
 	return cmd
 }
 
-type listOptions struct {
-	*cmdline.Factory
-	json bool
-}
-
 func newListCmd(f *cmdline.Factory) *cobra.Command {
-	o := &listOptions{Factory: f}
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "list", Short: "Show every agent: whether it is installed and logged in, its version, its models",
 		Args: cmdline.NoArgs,
 		Long: "Show every agent: whether it is installed and logged in, its version, its models. This makes no call.\n\n" +
 			"LOGIN is yes; no; key: a variable holds a key, but ralph has not tried it; ?: ralph cannot tell without a call.",
 		Example: "  ralph agent list",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return listRun(cmd.Context(), o) },
-	}
-	cmd.Flags().BoolVar(&o.json, "json", false, "Print JSON for programs.")
-	return cmd
+	}, forPrograms, func(_ []string, asJSON bool) error { return listRun(f, asJSON) })
 }
 
 // listRun finds out about all agents at the same time. It runs nothing of an untrusted project.
-func listRun(ctx context.Context, o *listOptions) error {
-	p, loader, err := open(o.Factory, nil)
+func listRun(f *cmdline.Factory, asJSON bool) error {
+	p, loader, err := open(f, nil)
 	if err != nil {
 		return err
 	}
@@ -72,7 +63,7 @@ func listRun(ctx context.Context, o *listOptions) error {
 	}
 	specs := p.Config.AllAgents()
 	rows, programs := make([]act.Agent, len(specs)), make([]string, len(specs))
-	ctx, cancel := context.WithTimeout(ctx, preflight.VersionBound)
+	ctx, cancel := context.WithTimeout(context.Background(), preflight.VersionBound)
 	defer cancel()
 	var wg sync.WaitGroup
 	for i, spec := range specs {
@@ -91,8 +82,8 @@ func listRun(ctx context.Context, o *listOptions) error {
 		})
 	}
 	wg.Wait()
-	if o.json {
-		return cmdline.NewEncoder(o.Out).Encode(rows)
+	if asJSON {
+		return cmdline.NewEncoder(f.Out).Encode(rows)
 	}
 	table := [][]string{{"  AGENT", "RUNS", "VERSION", "LOGIN", "MODELS", "PROGRAM", "FROM", "ABOUT"}}
 	for i, r := range rows {
@@ -106,22 +97,17 @@ func listRun(ctx context.Context, o *listOptions) error {
 		}
 		cells := []string{name, runs}
 		for _, cell := range []string{r.Version, r.Login, termtext.Some(r.Models, 3), programs[i], from, about} {
-			cells = append(cells, cmdline.Dash(termtext.Line(cell)))
+			cells = append(cells, cmp.Or(termtext.Line(cell), "-"))
 		}
 		table = append(table, cells)
 	}
-	o.Table(table, "FROM", "PROGRAM", "MODELS", "VERSION")
-	o.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
+	f.Table(table, "FROM", "PROGRAM", "MODELS", "VERSION")
+	f.Say("* is used unless you name another one; all models: ralph agent list --json; to try one: ralph doctor --live --agent NAME")
 	return nil
 }
 
-type useOptions struct {
-	*cmdline.Factory
-	name, model string
-}
-
 func newUseCmd(f *cmdline.Factory) *cobra.Command {
-	o := &useOptions{Factory: f}
+	model := ""
 	cmd := &cobra.Command{
 		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
 		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent uses its own\n" +
@@ -129,28 +115,25 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
 		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
 		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
-		RunE: func(_ *cobra.Command, args []string) error {
-			o.name = args[0]
-			return useRun(o)
-		},
+		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
 	}
-	cmd.Flags().StringVar(&o.model, "model", "", "`MODEL` to ask for (default: the agent's own).")
+	cmd.Flags().StringVar(&model, "model", "", "`MODEL` to ask for (default: the agent's own).")
 	return cmd
 }
 
-func useRun(o *useOptions) error {
-	p, loader, err := open(o.Factory, nil)
+func useRun(f *cmdline.Factory, name, model string) error {
+	p, loader, err := open(f, nil)
 	if err != nil {
 		return err
 	}
-	one, err := p.Find(o.name)
+	one, err := p.Find(name)
 	switch {
 	case err != nil:
 		return cmdline.UsageError("%v", err)
-	case o.model != "" && !one.Spec.TakesModel(o.model):
-		return preflight.NoModel(one.Spec, o.model)
+	case model != "" && !one.Spec.TakesModel(model):
+		return preflight.NoModel(one.Spec, model)
 	}
-	if err := o.Trust(loader); err != nil {
+	if err := f.Trust(loader); err != nil {
 		return err
 	}
 	if err := p.Installed(one); err != nil {
@@ -161,17 +144,17 @@ func useRun(o *useOptions) error {
 	if !alive {
 		return cmdline.UsageError("no ralph is running in %q; start one with: ralph --agent %s", p.Dir, one.Spec.Name)
 	}
-	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: o.model}); err != nil {
+	if err := state.Use(r.Dir(), state.AgentUse{Run: owner.RunID, Agent: one.Spec.Name, Model: model}); err != nil {
 		return err
 	}
-	o.Wrote(p.Dir, state.UseFile)
+	f.Wrote(p.Dir, state.UseFile)
 	with := "its own default model"
-	if o.model != "" {
-		with = "model " + o.model
+	if model != "" {
+		with = "model " + model
 	}
-	o.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
+	f.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
 	if p.FindRunPlan() == nil && p.Named() {
-		o.Warn("the plan names the agent of every open task; that still counts")
+		f.Warn("the plan names the agent of every open task; that still counts")
 	}
 	return nil
 }

@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"fmt"
 	"os"
-	"os/signal"
 	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/spf13/cobra"
 
@@ -17,6 +15,7 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
+	"ralph/cmd/internal/undo"
 	"ralph/runner/agent"
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
@@ -96,7 +95,10 @@ func initRun(o *initOptions) error {
 		}
 	}
 	write := o.choose(files)
-	if err := writeUninterrupted(dir, write); err != nil {
+	stop := undo.Shield() // all files or none
+	err = scaffold.Write(dir, write)
+	stop()
+	if err != nil {
 		return err
 	}
 	for _, file := range write {
@@ -132,14 +134,6 @@ func (o *initOptions) folder() (string, error) {
 	}
 	o.Say("this folder lies in the project %s, which is set up; for this folder alone: ralph -C . init", dir)
 	return dir, nil
-}
-
-// writeUninterrupted ignores signals while it writes: all files or none.
-func writeUninterrupted(dir string, files []scaffold.File) error {
-	held := make(chan os.Signal, 1)
-	signal.Notify(held, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
-	defer signal.Stop(held)
-	return scaffold.Write(dir, files)
 }
 
 // keeps reports whether an existing file stays. --force overwrites a file, but does not

@@ -205,19 +205,11 @@ func (p *plan) line(t task.Task, why string) string {
 
 // newTaskListCmd returns ralph task list.
 func newTaskListCmd(f *cmdline.Factory) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "list", Short: "List the tasks of the plan", Args: cmdline.NoArgs,
 		Long:    "List the tasks of the plan: ○ open, ▸ active, ⏸ to review, ⊘ blocked, ✓ done, ✗ dropped.",
 		Example: "  ralph task list\n  ralph task list --json",
-		RunE:    func(*cobra.Command, []string) error { return taskListRun(f, asJSON) },
-	}
-	taskJSON(cmd, &asJSON)
-	return cmd
-}
-
-func taskJSON(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "Print JSON for programs.")
+	}, forPrograms, func(_ []string, asJSON bool) error { return taskListRun(f, asJSON) })
 }
 
 // taskListRun lists the tasks, and says what a run would say about the plan.
@@ -253,13 +245,9 @@ func taskListRun(f *cmdline.Factory, asJSON bool) error {
 }
 
 func newTaskNextCmd(f *cmdline.Factory) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "next", Short: "Show the task that comes next", Args: cmdline.NoArgs, Example: "  ralph task next",
-		RunE: func(*cobra.Command, []string) error { return taskNextRun(f, asJSON) },
-	}
-	taskJSON(cmd, &asJSON)
-	return cmd
+	}, forPrograms, func(_ []string, asJSON bool) error { return taskNextRun(f, asJSON) })
 }
 
 func taskNextRun(f *cmdline.Factory, asJSON bool) error {
@@ -284,14 +272,10 @@ func taskNextRun(f *cmdline.Factory, asJSON bool) error {
 }
 
 func newTaskShowCmd(f *cmdline.Factory) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "show ID", Short: "Show a task with its criteria", Example: "  ralph task show T7",
 		Args: cmdline.Takes("the id of a task", cobra.ExactArgs(1)),
-		RunE: func(_ *cobra.Command, args []string) error { return taskShowRun(f, args[0], asJSON) },
-	}
-	taskJSON(cmd, &asJSON)
-	return cmd
+	}, forPrograms, func(args []string, asJSON bool) error { return taskShowRun(f, args[0], asJSON) })
 }
 
 // taskShowRun prints what there is to say about a task.
@@ -380,17 +364,13 @@ func taskEach(f *cmdline.Factory, names []string, do func(*plan, task.Task) erro
 }
 
 func newTaskAddCmd(f *cmdline.Factory) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "add [TEXT | -]", Short: "Add a task at the end of the plan",
 		Args: cmdline.Takes("one text at most", cobra.MaximumNArgs(1)),
 		Long: "Add a task at the end of the plan. - reads a task from each line of standard input. Without a text, $EDITOR opens.\n" +
 			"--json prints the new task with its id (with -, a list of tasks).",
 		Example: "  ralph task add 'Log every request'\n  ralph task add - < ideas.txt",
-		RunE:    func(_ *cobra.Command, args []string) error { return taskAddRun(f, args, asJSON) },
-	}
-	taskJSON(cmd, &asJSON)
-	return cmd
+	}, forPrograms, func(args []string, asJSON bool) error { return taskAddRun(f, args, asJSON) })
 }
 
 func taskAddRun(f *cmdline.Factory, args []string, asJSON bool) error {

@@ -12,16 +12,12 @@ import (
 
 // newTopCmd returns ralph top.
 func newTopCmd(f *cmdline.Factory) *cobra.Command {
-	asJSON := false
-	cmd := &cobra.Command{
+	return withJSON(&cobra.Command{
 		Use: "top", Short: "Show all of your active runs; Enter opens one", Args: cmdline.NoArgs,
 		Long: "Show the active runs of all your projects on one screen. Enter opens the monitor of the selected run, and q goes back.\n" +
 			"Without a terminal, it prints the list once.",
 		Example: "  ralph top\n  ralph top --json | jq -r '.[].project'",
-		RunE:    func(*cobra.Command, []string) error { return topRun(f, asJSON) },
-	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "Print an array of objects.")
-	return cmd
+	}, "Print an array of objects.", func(_ []string, asJSON bool) error { return topRun(f, asJSON) })
 }
 
 func topRun(f *cmdline.Factory, asJSON bool) error {

@@ -58,6 +58,16 @@ func table() []verbGroup {
 	}
 }
 
+// withJSON gives a verb that runs with its arguments the flag --json.
+func withJSON(cmd *cobra.Command, help string, run func(args []string, asJSON bool) error) *cobra.Command {
+	asJSON := cmd.Flags().Bool("json", false, help)
+	cmd.RunE = func(_ *cobra.Command, args []string) error { return run(args, *asJSON) }
+	return cmd
+}
+
+// forPrograms is the help of --json where one value is printed.
+const forPrograms = "Print JSON for programs."
+
 // firstVerbs are those of a first night, which help shows without being asked for more.
 func firstVerbs() []string {
 	return []string{"init", "doctor", "run", "status", "report", "diff", "undo", "answer"}

@@ -12,14 +12,6 @@ import (
 	"ralph/logs/termtext"
 )
 
-// Dash stands for an empty cell.
-func Dash(s string) string {
-	if s == "" {
-		return "-"
-	}
-	return s
-}
-
 // Texts changes arguments that are list items, such as "- [ ] Log in", so that they are not taken for flags.
 func Texts(args []string) []string {
 	args = slices.Clone(args)

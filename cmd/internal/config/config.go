@@ -90,13 +90,10 @@ type Row struct {
 func (c *Config) Rows() []Row {
 	rows := make([]Row, 0, len(c.table))
 	for _, o := range c.table {
-		rows = append(rows, Row{Key: o.Key, Value: c.display(o), Source: c.sources[o.Key], Help: o.Help})
+		rows = append(rows, Row{Key: o.Key, Value: Display(o, c.text(o)), Source: c.sources[o.Key], Help: o.Help})
 	}
 	return rows
 }
-
-// display is the value for people.
-func (c *Config) display(o option.Row) string { return Display(o, c.text(o)) }
 
 // Display is a value of an option for people. Of a secret, it says only that it is set. Of addresses, it leaves out
 // the name, password or token before the host.

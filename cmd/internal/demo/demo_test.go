@@ -273,13 +273,3 @@ func TestCreate_brokenGitConfiguration_isNotRead(t *testing.T) {
 		t.Errorf("not everything was committed:\n%s", got)
 	}
 }
-
-func TestCreate_folderInUse_refuses(t *testing.T) {
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "mine"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if err := Create(t.Context(), dir); err == nil || !strings.Contains(err.Error(), "not empty") {
-		t.Errorf("err = %v", err)
-	}
-}

@@ -10,7 +10,6 @@ import (
 	"bytes"
 	"context"
 	"embed"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -27,13 +26,6 @@ const projectRoot = "project"
 // Create writes the demo project into dir, a new or empty folder, and makes it a git
 // repository with one commit. It does not read the user's git configuration.
 func Create(ctx context.Context, dir string) error {
-	old, err := os.ReadDir(dir)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("create demo project: %w", err)
-	}
-	if len(old) > 0 {
-		return fmt.Errorf("create demo project: %q is not empty", dir)
-	}
 	if err := writeProject(dir); err != nil {
 		return fmt.Errorf("create demo project: %w", err)
 	}

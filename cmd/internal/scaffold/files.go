@@ -94,32 +94,26 @@ func texts() []written {
 // Files returns ralph's files for the project in dir. It writes nothing.
 func Files(dir string, p Project, a Answers) ([]File, error) {
 	c := content{a, p, planFile}
+	plan, known := store.Find(dir, nil) // in any format: a second plan would take precedence over it
+	if known {
+		var err error
+		if c.plan, err = filepath.Rel(dir, plan); err != nil {
+			return nil, fmt.Errorf("name plan: %w", err)
+		}
+	}
 	var files []File
 	for _, row := range texts() {
-		f := File{Path: row.path, Kept: kept(dir, row.path, row.instead)}
-		if found, ok := store.Find(dir, nil); ok && row.path == planFile {
-			// In any format: a second plan would take precedence over it.
-			name, err := filepath.Rel(dir, found)
-			if err != nil {
-				return nil, fmt.Errorf("name plan: %w", err)
-			}
-			f.Kept, c.plan = name, name
+		f := File{Path: row.path, Text: row.text(c)}
+		there := append([]string{row.path}, row.instead...)
+		if row.path == planFile && known {
+			there = []string{c.plan}
+		}
+		if i := slices.IndexFunc(there, func(name string) bool { return exists(filepath.Join(dir, name)) }); i >= 0 {
+			f.Kept = there[i]
 		}
 		files = append(files, f)
 	}
-	for i, row := range texts() {
-		files[i].Text = row.text(c)
-	}
 	return files, nil
-}
-
-func kept(dir, path string, instead []string) string {
-	for _, name := range append([]string{path}, instead...) {
-		if exists(filepath.Join(dir, name)) {
-			return name
-		}
-	}
-	return ""
 }
 
 // quote quotes a value for .ralphrc.
