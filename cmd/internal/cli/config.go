@@ -40,7 +40,12 @@ func configRun(f *cmdline.Factory, flags map[string]string, check bool) error {
 	case err != nil:
 		return err
 	case check:
-		if err := checkAgents(preflight.New(f, f.Loader(dir, flags), cfg)); err != nil {
+		p := preflight.New(f, f.Loader(dir, flags), cfg)
+		if err := p.FindAgents(); err != nil {
+			return err
+		}
+		_ = p.FindPlan() // an unusable plan is not a mistake of the configuration, nor are tasks that name other agents
+		if err := cmdline.UsageErrors(p.Misnamed(true)); err != nil {
 			return err
 		}
 		if _, err := cfg.InTouch(); err != nil {
@@ -59,16 +64,6 @@ func configRun(f *cmdline.Factory, flags map[string]string, check bool) error {
 		f.Say("%s", cmdline.Inert(line))
 	}
 	return nil
-}
-
-// checkAgents checks what the options say about agents and models. Tasks that name their
-// own need not suit these.
-func checkAgents(p *preflight.Project) error {
-	if err := p.FindAgents(); err != nil {
-		return err
-	}
-	_ = p.FindPlan() // an unusable plan is not a mistake of the configuration
-	return cmdline.UsageErrors(p.Misnamed(true))
 }
 
 // printConfig prints a row for each option, with the value last, so that a long value widens no column.

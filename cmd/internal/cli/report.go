@@ -65,8 +65,11 @@ func reportRun(ctx context.Context, o *reportOptions) error {
 		return err
 	}
 	switch {
+	case o.page == "-":
+		_, err := o.Out.Write(rep.HTML())
+		return err
 	case o.page != "":
-		return o.write(rep)
+		return os.WriteFile(o.page, rep.HTML(), 0o600) // file: the user names it
 	case o.markdown:
 		fmt.Fprint(o.Out, rep.Markdown())
 	case o.json:
@@ -75,15 +78,6 @@ func reportRun(ctx context.Context, o *reportOptions) error {
 		fmt.Fprint(o.Out, rep.Text())
 	}
 	return nil
-}
-
-// write writes the page.
-func (o *reportOptions) write(rep *report.Report) error {
-	if o.page == "-" {
-		_, err := o.Out.Write(rep.HTML())
-		return err
-	}
-	return os.WriteFile(o.page, rep.HTML(), 0o600) // file: the user names it
 }
 
 // Bounds of what a report asks git for.

@@ -67,12 +67,12 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 	if all, err = o.standing(p, all); err != nil {
 		return err
 	}
-	if owner, alive := state.Open(filepath.Join(p.dir, state.DirName)).Owner(); alive {
+	if owner, alive := cmdline.OpenState(p.dir).Owner(); alive {
 		return &state.LockedError{Owner: owner}
 	}
 	r := history.Request{Iterations: all, Last: p.last}
 	boxes, opens := p.boxes(all, &r)
-	if err := undo.Prepare(&r, o.Loader(p.dir, nil), state.Open(filepath.Join(p.dir, state.DirName)), boxes); err != nil {
+	if err := undo.Prepare(&r, o.Loader(p.dir, nil), cmdline.OpenState(p.dir), boxes); err != nil {
 		return err
 	}
 	if !p.undone[all[0].Iteration] {

@@ -128,26 +128,22 @@ func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
 	case o.Key == "AGENT" || o.Key == "FALLBACK_AGENTS":
 		complete = CompleteAgents(f)
 	case o.Kind == option.Enum:
-		complete = cobra.FixedCompletions(enumValues(o), cobra.ShellCompDirectiveNoFileComp)
+		values := o.Values
+		if o.Default != "" && !slices.Contains(values, o.Default) {
+			values = append([]string{o.Default}, values...)
+		}
+		complete = cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
 	_ = cmd.RegisterFlagCompletionFunc(o.Flag, complete) // fails only for an unknown flag
-}
-
-func enumValues(o option.Row) []string {
-	if o.Default == "" || slices.Contains(o.Values, o.Default) {
-		return o.Values
-	}
-	return append([]string{o.Default}, o.Values...)
 }
 
 // CompleteAgents completes the names of agents, the project's own included.
 func CompleteAgents(f *Factory) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		specs := agent.Specs()
-		if dir, err := f.Project(); err == nil {
-			if cfg, _, err := f.Loader(dir, nil).Load(); err == nil {
-				specs = append(specs, cfg.Agents()...)
-			}
+		dir, err := f.Project()
+		if cfg, _, bad := f.Loader(dir, nil).Load(); err == nil && bad == nil {
+			specs = cfg.AllAgents()
 		}
 		var names []string
 		for _, spec := range specs {

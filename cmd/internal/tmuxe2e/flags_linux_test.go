@@ -52,7 +52,7 @@ func (p *project) other(o option.Row) string {
 }
 
 // kept returns the flags of the latest run, as they are kept to resume it.
-func (p *project) kept() (flags []string) {
+func (p *project) kept() (flags map[string]string) {
 	p.Helper()
 	runs, err := config.Loader{Dir: p.dir, Home: p.Home}.KeptRuns()
 	p.Do(err)
@@ -61,7 +61,7 @@ func (p *project) kept() (flags []string) {
 			flags = run.Flags
 		}
 	}
-	return slices.DeleteFunc(flags, func(word string) bool { return !strings.HasPrefix(word, "-") }) // options of the environment
+	return flags
 }
 
 func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
@@ -71,13 +71,14 @@ func TestMonitor_everyFlag_reachesTheInnerRunner(t *testing.T) {
 	p := w.project("all flags", modeWork)
 	p.Write("all flags/my prompt; #1.md", "Do it.\n")
 	p.Write("all flags/my plan.md", "- [ ] a task\n")
-	var given, want []string
+	var given []string
+	want := map[string]string{}
 	for _, o := range config.Table() {
 		if o.Flag == "" {
 			continue
 		}
 		value := p.other(o)
-		want = append(want, "--"+o.Flag+"="+value)
+		want[o.Key] = value
 		if o.Kind == option.Path && value != "" {
 			value = filepath.Base(value) // relative to where the user is
 		}
