@@ -10,7 +10,9 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,17 +48,29 @@ func New() *Factory {
 // Links are the names of links to ralph that stand for a verb.
 func Links() []string { return []string{"ralph-monitor", "ralph-status"} }
 
-// Ralph returns the path of this program behind all links, for programs that run its verbs: a link such as ralph-status
-// stands for one verb.
+// Ralph returns the path of ralph, for programs that run its verbs: this program, behind all
+// links. A copy with the name of a link cannot run other verbs: for it, the ralph in the same
+// folder, else the first in PATH.
 func (f *Factory) Ralph() (string, error) {
 	self, err := os.Executable()
-	if err == nil {
-		self, err = filepath.EvalSymlinks(self) // outside Linux, it is the path of the call
-	}
 	if err != nil {
 		return "", fmt.Errorf("find ralph: %w", err)
 	}
-	return self, nil
+	if file, err := filepath.EvalSymlinks(self); err == nil { // outside Linux, self is the path of the call
+		self = file
+	}
+	const name = "ralph"
+	if !slices.Contains(Links(), filepath.Base(self)) {
+		return self, nil
+	}
+	if path, err := exec.LookPath(filepath.Join(filepath.Dir(self), name)); err == nil {
+		return path, nil
+	}
+	path, err := exec.LookPath(name)
+	if err != nil {
+		return "", fmt.Errorf("find ralph: it is neither beside %s nor in PATH", f.Program)
+	}
+	return path, nil
 }
 
 // Project is the absolute path of the project folder.

@@ -111,8 +111,7 @@ func (a *agent) claimTooEarly() {
 
 // removeAndCount does more than its task, so ralph reopens the second one.
 func (a *agent) removeAndCount() {
-	open := strings.Count(section(a.read(plan), "## Tasks"), "- [ ]")
-	a.say("I was too quick: the plan still has %d open tasks.", open)
+	a.say("I was too quick: the plan still has open tasks.")
 	a.enable("rm")
 	a.addCommand("rm", "entry \"${2:-}\"\n\trewrite \"$2d\"")
 	a.bash(tests)
@@ -157,13 +156,6 @@ func (a *agent) tick(task string) {
 func (a *agent) commit(message string) {
 	a.bash(fmt.Sprintf("git add bin tests README.md %s && git commit -q -m '%s' && git log --oneline -1", plan,
 		message))
-}
-
-// section returns the part of a Markdown text under a heading.
-func section(text, heading string) string {
-	_, rest, _ := strings.Cut(text, heading+"\n")
-	part, _, _ := strings.Cut(rest, "\n## ")
-	return part
 }
 
 // status is the block at the end of a final message. The zero values of state

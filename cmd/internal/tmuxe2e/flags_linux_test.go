@@ -2,6 +2,7 @@ package tmuxe2e
 
 import (
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -114,13 +115,13 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 	world.Long(t, "every other flag")
 	for _, c := range []struct {
 		name       string
-		args, want []string // want: of the runner's command line
-		kept       []string
-		shows      string // in the runner's pane
+		args, want []string          // want: of the runner's command line
+		kept       map[string]string // beside the plan
+		shows      string            // in the runner's pane
 	}{
 		{"live", []string{"--live"}, []string{"run", "--live", "--output=text"}, nil, "needle-01"},
-		{"headless, the opposite of an option", []string{"--headless", "--no-continue"}, []string{"run", "--continue=false", "--headless", "--output=text"}, []string{"--continue=false"}, "--- iteration 1"},
-		{"json", []string{"--output", "json", "-c", "5"}, []string{"run", "--calls=5", "--output=json"}, []string{"--calls=5"}, `"kind":"text"`},
+		{"headless, the opposite of an option", []string{"--headless", "--no-continue"}, []string{"run", "--continue=false", "--headless", "--output=text"}, map[string]string{"SESSION_CONTINUITY": "false"}, "--- iteration 1"},
+		{"json", []string{"--output", "json", "-c", "5"}, []string{"run", "--calls=5", "--output=json"}, map[string]string{"MAX_CALLS_PER_HOUR": "5"}, `"kind":"text"`},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -137,7 +138,9 @@ func TestMonitor_flagsThatAreNoOptions_reachTheInnerRunner(t *testing.T) {
 			if diff := cmp.Diff(append([]string{filepath.Join(world.Programs(t), "ralph"), "-C", p.dir}, c.want...), got); diff != "" {
 				t.Errorf("the runner's command line:\n%s", diff)
 			}
-			if diff := cmp.Diff(append(c.kept, "--plan=.ralph/fix_plan.md"), p.kept()); diff != "" {
+			want := map[string]string{"PLAN_FILE": ".ralph/fix_plan.md"}
+			maps.Copy(want, c.kept)
+			if diff := cmp.Diff(want, p.kept()); diff != "" {
 				t.Errorf("the runner's options:\n%s", diff)
 			}
 			s.shows(c.shows)
