@@ -129,10 +129,3 @@ func ordered(checks []Check) []Check {
 	sort.SliceStable(checks, func(i, j int) bool { return rank(checks[i]) < rank(checks[j]) })
 	return checks
 }
-
-// touchedBy reports whether a changed file matches When.
-func (c Check) touchedBy(files []string) bool {
-	return len(c.When) == 0 || slices.ContainsFunc(files, func(file string) bool {
-		return slices.ContainsFunc(c.When, func(glob string) bool { return MatchGlob(glob, file) })
-	})
-}

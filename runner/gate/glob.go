@@ -2,6 +2,7 @@ package gate
 
 import (
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/bmatcuk/doublestar/v4"
@@ -22,6 +23,13 @@ func MatchGlob(glob, file string) bool {
 		file = path.Base(file)
 	}
 	return matches(glob, file)
+}
+
+// Touched reports whether a changed file matches one of the globs. Without globs, any change does, and none.
+func Touched(files, globs []string) bool {
+	return len(globs) == 0 || slices.ContainsFunc(files, func(file string) bool {
+		return slices.ContainsFunc(globs, func(glob string) bool { return MatchGlob(glob, file) })
+	})
 }
 
 func matches(glob, file string) bool {

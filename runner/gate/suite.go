@@ -136,7 +136,7 @@ func (s *Suite) skip(c Check, ch Changed, stopped string) string {
 		return fmt.Sprintf(notRun+"%q failed before it", stopped)
 	case ch.All || len(c.When) == 0 || s.redBefore(c) || ch.Final && s.Memory.Matched[c.Name]:
 		return ""
-	case !c.touchedBy(ch.Files):
+	case !Touched(ch.Files, c.When):
 		return notMatched + strings.Join(c.When, ", ")
 	}
 	if s.Memory.Matched == nil {

@@ -69,16 +69,12 @@ func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 		if ctx.Err() != nil || v.Block || v.Skip || v.Abort {
 			break
 		}
-		if len(h.When) == 0 || slices.ContainsFunc(f.Files, h.touches) {
+		if gate.Touched(f.Files, h.When) {
 			v.add(h, s.runOne(ctx, h, f))
 			v.Ran = true
 		}
 	}
 	return v
-}
-
-func (h Hook) touches(file string) bool {
-	return slices.ContainsFunc(h.When, func(glob string) bool { return gate.MatchGlob(glob, file) })
 }
 
 // outcome is how one hook ended.
