@@ -22,8 +22,9 @@ var pageStyle string
 
 // Bounds of the patches in a page.
 const (
-	maxLines = 400       // of one iteration
-	maxPatch = 1_500_000 // bytes, of all
+	maxOfOne = 30_000    // bytes, of one iteration
+	maxFound = 8_000     // with a finding
+	maxPatch = 1_500_000 // of all
 )
 
 // Style is the style sheet of the page: its colours and the parts that other pages share.
@@ -74,7 +75,7 @@ func (r *Report) HTML() []byte {
 	p.WriteString(pageStyle)
 	p.put(`</style>
 </head>
-<body>
+<body class="report">
 <p class="soft">%s</p>
 <h1 class="%s">%s</h1>
 `, r.about(), r.good(), r.Result)
@@ -83,17 +84,24 @@ func (r *Report) HTML() []byte {
 	advice, commands := r.toType()
 	p.put("<h2>What to type</h2>\n")
 	p.some("<p>%s</p>\n", advice)
-	p.put("<pre>%s\n</pre>\n", strings.Join(commands, "\n"))
+	for _, c := range commands {
+		p.put("<pre class=\"copy\">%s</pre>\n", c)
+	}
 	for _, s := range r.sections() {
 		p.put("<h2>%s</h2>\n", s.Title)
 		if s.Items[0].Use.Part != "" {
 			r.strip(p)
 		}
 		p.put("<ul>")
-		for _, i := range s.Items {
+		for n, i := range s.Items {
+			if n == unfolded {
+				p.put("</ul><details><summary>%s more</summary><ul>", strconv.Itoa(len(s.Items)-n))
+			}
 			r.item(p, i)
 		}
-		p.put("</ul>\n")
+		if p.put("</ul>\n"); len(s.Items) > unfolded {
+			p.put("</details>\n")
+		}
 	}
 	r.diffs(p)
 	p.put("</body>\n</html>\n")
@@ -105,7 +113,13 @@ func (r *Report) item(p *page, i item) {
 	p.some(`: <span class="soft">%s</span>`, i.Note)
 	p.some(`<br><span class="soft">%s</span>`, i.Below)
 	for _, n := range i.Diffs {
-		if r.changes[n].Diff != "" {
+		switch diff := r.changes[n].Diff; {
+		case diff == "":
+		case i.Open:
+			patch, _ := Patch(diff, maxFound)
+			p.put(`<details><summary>diff %s</summary>`, strconv.Itoa(n))
+			p.WriteString(patch + "</details>")
+		default:
 			p.put(` <a class="soft" href="#i%[1]s">diff %[1]s</a>`, strconv.Itoa(n))
 		}
 	}
@@ -117,7 +131,7 @@ func (r *Report) item(p *page, i item) {
 		p.put("</ul>")
 	}
 	if i.Use.Part != "" {
-		p.put(`<svg class="key" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="%s" width="%s" height="1"/></svg>`,
+		p.put(`<svg class="wide key" height="6" viewBox="0 0 100 1" preserveAspectRatio="none" aria-hidden="true"><rect class="%s" width="%s" height="1"/></svg>`,
 			string(i.Use.Part), fmt.Sprintf("%.2f", i.Use.Percent))
 	}
 	p.put("</li>\n")
@@ -125,7 +139,7 @@ func (r *Report) item(p *page, i item) {
 
 // strip draws the timeline.
 func (r *Report) strip(p *page) {
-	p.put(`<svg class="strip" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
+	p.put(`<svg class="wide" height="32" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
 	for _, b := range r.Bars() {
 		p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", b.Part, b.X, b.W, b.Title)
 	}
@@ -173,29 +187,86 @@ func (r *Report) diffs(p *page) {
 			continue
 		}
 		if left == maxPatch {
-			p.put("<h2>What changed</h2>\n")
+			p.put("<div class=\"changes\"><h2>What changed</h2>\n")
 		}
 		p.put(`<section id="i%[1]s"><h3>Iteration %[1]s`, strconv.Itoa(n))
 		p.some(": %s", titles[n])
 		p.put("</h3>\n")
 		p.some("<p class=\"soft\">commit %s</p>\n", short(change.Commit))
-		p.put(`<pre class="patch">`)
-		more := 0
-		for i, text := range strings.Split(strings.TrimSuffix(change.Diff, "\n"), "\n") {
-			tone, text := view.PatchLine(text)
-			if left -= len(text) + 1; i >= maxLines || left < 0 {
-				more++
-				continue
-			}
-			p.put(`<span class="%s">%s</span>`, tone, text)
-		}
-		p.put("</pre>\n")
-		if more > 0 {
-			p.put("<p class=\"soft\">%s more lines: <code>ralph diff %s --run %s</code></p>\n", strconv.Itoa(more),
+		patch, more := Patch(change.Diff, min(left, maxOfOne))
+		p.WriteString(patch)
+		if left -= len(patch); more > 0 {
+			p.put("<p class=\"soft\">%s more lines: <code class=\"copy\">ralph diff %s --run %s</code></p>\n", strconv.Itoa(more),
 				strconv.Itoa(n), r.Run)
 		}
 		p.put("</section>\n")
 	}
+	if left < maxPatch {
+		p.put("</div>\n")
+	}
+}
+
+const unfolded = 12 // rows of a list
+
+// opened is how many lines of a patch are not folded.
+const opened = 150
+
+// Patch is a diff as HTML, a part for each file. more is how many lines did not fit into room bytes.
+func Patch(diff string, room int) (html string, more int) {
+	type file struct {
+		name     string
+		add, del int
+		lines    page
+	}
+	all, head := []*file{}, true
+	for text := range strings.SplitSeq(strings.TrimSuffix(diff, "\n"), "\n") {
+		tone, text := view.PatchLine(text)
+		begins := strings.HasPrefix(text, "diff --git ")
+		if begins || len(all) == 0 {
+			all, head = append(all, &file{name: "changes"}), begins
+		}
+		f := all[len(all)-1]
+		switch head = head && tone != "at"; {
+		case begins:
+			if _, name, found := strings.Cut(text, " b/"); found {
+				f.name = name
+			}
+			continue
+		case head && (tone == "file" || strings.HasPrefix(text, "index ")):
+			continue
+		case tone == "file": // a line that was added or removed may look like one of the head
+			tone = map[bool]string{true: "add", false: "del"}[text[0] == '+']
+		}
+		if tone == "add" {
+			f.add++
+		} else if tone == "del" {
+			f.del++
+		}
+		before := f.lines.Len()
+		if f.lines.put(`<span class="%s">%s</span>`, tone, text); f.lines.Len()-before > room {
+			f.lines.Truncate(before)
+			more++
+			room = 0 // what comes after a gap would mislead
+			continue
+		}
+		room -= f.lines.Len() - before
+	}
+	p, shown := &page{}, 0
+	for _, f := range all {
+		p.WriteString("<details")
+		if shown += f.add + f.del; shown <= opened {
+			p.WriteString(" open")
+		}
+		p.put(`><summary><code>%s</code> <span class="good">+%s</span> <span class="bad">−%s</span></summary>`, f.name,
+			strconv.Itoa(f.add), strconv.Itoa(f.del))
+		if f.lines.Len() > 0 {
+			p.put(`<pre class="patch" tabindex="0" aria-label="changes of %s">`, f.name)
+			p.Write(f.lines.Bytes())
+			p.WriteString("</pre>")
+		}
+		p.WriteString("</details>\n")
+	}
+	return p.String(), more
 }
 
 // good tells which color the result has.

@@ -62,6 +62,7 @@ type Task struct {
 	Commits    []string        `json:"commits"`
 	Checks     map[string]bool `json:"checks"`  // name -> passed, after the last iteration
 	Reviews    []string        `json:"reviews"` // of the latest work: who looked, and the verdict
+	Said       []string        `json:"said"`    // the verdicts with their reasons, a line each
 	Seconds    float64         `json:"seconds"`
 	USD        float64         `json:"usd"`
 	Work       []int           `json:"work"`  // the iterations whose changes belong to it
@@ -202,7 +203,7 @@ func (r *Report) credit(known map[string]state.TaskMemory, elsewhere []state.Tas
 	for _, c := range elsewhere {
 		if !slices.ContainsFunc(r.Tasks, func(t Task) bool { return t.ID == c.ID }) && known[c.ID].Done {
 			r.Tasks = append(r.Tasks, Task{ID: c.ID, Title: line(cmp.Or(c.Title, c.ID)), State: TaskDone, Verdict: line(c.Why),
-				Iterations: []int{}, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}})
+				Iterations: []int{}, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}, Said: []string{}})
 		}
 	}
 	for i := range r.Tasks {
@@ -222,12 +223,12 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		})
 		if n < 0 {
 			n = len(all)
-			all = append(all, Task{ID: it.TaskID, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}})
+			all = append(all, Task{ID: it.TaskID, Commits: []string{}, Checks: map[string]bool{}, Reviews: []string{}, Said: []string{}})
 		}
 		t, change := &all[n], changes[it.Number]
 		t.Title, t.State = line(cmp.Or(it.Task, it.TaskID)), TaskOpen
 		if !it.Reviews { // else the checks are those of the work that it looks at
-			t.Checks, t.Reviews, t.redBefore = map[string]bool{}, []string{}, lines(f.redBefore[it.Number])
+			t.Checks, t.Reviews, t.Said, t.redBefore = map[string]bool{}, []string{}, []string{}, lines(f.redBefore[it.Number])
 		}
 		t.Iterations = append(t.Iterations, it.Number)
 		t.Seconds, t.USD = t.Seconds+it.Seconds, t.USD+it.CostUSD
@@ -237,6 +238,7 @@ func (f *Fold) worked(changes map[int]Change) []Task {
 		for _, v := range it.Verdicts {
 			t.Reviews = append(t.Reviews, line(v.Short()))
 		}
+		t.Said = append(t.Said, lines(state.VerdictLines(it.Verdicts))...)
 		if commit := it.Commit(change.Commit); commit != "" {
 			t.Commits = append(t.Commits, commit)
 		}
@@ -294,6 +296,8 @@ func (t *Task) checked() string {
 func (r *Report) review(items []state.ReviewItem) {
 	for _, item := range items {
 		f := Finding{N: item.N, Text: line(item.Text), Show: line(item.Show)}
+		_, _ = fmt.Sscanf(f.Show, "ralph diff %d", &f.Iteration) // else it is not about a single one
+
 		if r.Status == state.StatusReview && r.Rule != state.RuleQuestion && r.Rule != state.RuleBlocked && r.undone == "" { // else nothing is left to accept
 			f.Accept = fmt.Sprintf("ralph accept %d", item.N)
 		}

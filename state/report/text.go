@@ -3,6 +3,7 @@ package report
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -24,6 +25,7 @@ type item struct {
 	Below string   // a line of its own, less important
 	Parts []string // a list inside
 	Diffs []int    // iterations whose changes belong to it
+	Open  bool     // the changes stand with it
 	Use   Use      // of the time, for a bar; zero: none
 }
 
@@ -37,7 +39,7 @@ func (r *Report) sections() []section {
 	}
 	for _, t := range r.Tasks {
 		title := map[string]string{TaskDone: "Done", TaskAside: "Put aside"}[t.State]
-		add(cmp.Or(title, "Not done"), item{Text: t.Title, Note: t.Verdict, Below: t.Proof(), Diffs: t.Iterations})
+		add(cmp.Or(title, "Not done"), item{Text: t.Title, Note: t.Verdict, Below: t.Proof(), Diffs: t.Iterations, Parts: t.evidence()})
 	}
 	if left := r.NotBegun.Brief(); left != "" {
 		add("Not done", item{Text: "Not begun", Note: left})
@@ -47,7 +49,7 @@ func (r *Report) sections() []section {
 		if f.N > 0 {
 			text = fmt.Sprintf("%d. %s", f.N, text)
 		}
-		add("Findings", item{Text: text, Diffs: []int{f.Iteration},
+		add("Findings", item{Text: text, Diffs: []int{f.Iteration}, Open: true,
 			Below: view.Join(" · ", view.Prefix("show: ", f.Show), view.Prefix("accept: ", f.Accept))})
 	}
 	for _, text := range r.Questions {
@@ -132,6 +134,22 @@ func (r *Report) page(esc func(string) string) string {
 // about says what ran, and when.
 func (r *Report) about() string {
 	return view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())
+}
+
+// evidence is what the proof consists of, by name.
+func (t Task) evidence() []string {
+	var all []string
+	if t.State != TaskDone {
+		return nil
+	}
+	if t.ProofBy == state.ProofTests {
+		all = append(all, "tests that failed before it pass now")
+	}
+	passed := slices.DeleteFunc(slices.Sorted(maps.Keys(t.Checks)), func(name string) bool { return !t.Checks[name] })
+	if len(passed) > 0 {
+		all = append(all, "passed: "+strings.Join(passed, ", "))
+	}
+	return append(all, t.Said...)
 }
 
 // Proof is where to look at the work.

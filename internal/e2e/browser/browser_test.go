@@ -8,11 +8,11 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 }
 
 // tab opens a tab. The test is skipped where there is no Chromium.
-func tab(t *testing.T) context.Context {
+func tab(t *testing.T, long ...time.Duration) context.Context {
 	t.Helper()
 	browser.Do(func() {
 		path, err := exec.LookPath("chromium")
@@ -71,7 +71,7 @@ func tab(t *testing.T) context.Context {
 	}
 	ctx, stop := chromedp.NewContext(browser.ctx)
 	t.Cleanup(stop)
-	ctx, cancel := context.WithTimeout(ctx, 2*world.Patience)
+	ctx, cancel := context.WithTimeout(ctx, max(2*world.Patience, slices.Max(append(long, 0))))
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -84,7 +84,8 @@ type size struct {
 
 var (
 	phone   = size{"phone", 390, 844}
-	desktop = size{"desktop", 1280, 800}
+	tablet  = size{"tablet", 820, 1180}
+	desktop = size{"desktop", 1440, 900}
 )
 
 // as makes the tab this screen, light or dark.
@@ -131,11 +132,11 @@ func newSite(t *testing.T, states ...string) *site {
 
 // add makes the user know a project.
 func (s *site) add(p *sample.Project) {
-	name := []string{"shop-api", "mailer", "docs-site", "billing"}[len(s.projects)]
+	name := []string{"shop-api", "mailer", "docs-site", "billing", "search", "gateway", "reports", "ledger", "web-shop", "mobile"}[len(s.projects)]
 	dir := filepath.Join(filepath.Dir(p.Dir), name)
 	s.Do(os.Rename(p.Dir, dir))
 	p.Dir = dir
-	s.Do(os.WriteFile(filepath.Join(p.StateDir(), "fix_plan.md"), []byte(plan()), 0o600))
+	s.Do(os.WriteFile(filepath.Join(p.StateDir(), "fix_plan.md"), []byte(plan(10)), 0o600))
 	s.projects = append(s.projects, p)
 	record, err := json.Marshal(map[string]string{"project": p.Dir})
 	s.Do(err)
@@ -143,13 +144,17 @@ func (s *site) add(p *sample.Project) {
 }
 
 // plan returns that of the runs.
-func plan() string {
+func plan(n int) string {
 	text := "# Plan\n\n"
-	for i, title := range []string{"Read the configuration", "Open the database", "Log every request", "Answer health checks", "List orders",
-		"Create orders", "Add cursor pagination to the list endpoint", "Validate the currency of a refund", "Limit the rate", "Write the docs"} {
-		box := " "
-		if i < 6 {
+	titles := []string{"Read the configuration", "Open the database", "Log every request", "Answer health checks", "List orders",
+		"Create orders", "Add cursor pagination to the list endpoint", "Validate the currency of a refund", "Limit the rate", "Write the docs"}
+	for i := range n {
+		box, title := " ", titles[i%len(titles)]
+		if i < n*6/10 {
 			box = "x"
+		}
+		if i >= len(titles) {
+			title += fmt.Sprintf(" of service %d", i/len(titles))
 		}
 		text += fmt.Sprintf("- [%s] %s\n", box, title)
 	}
@@ -185,7 +190,12 @@ func (s *site) login(ctx context.Context) {
 func (s *site) run(ctx context.Context, p *sample.Project) (path string) {
 	s.Helper()
 	s.must(ctx, chromedp.Navigate(s.url), text("Runs"))
-	return eval[string](ctx, s, fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir)))
+	return eval[string](ctx, s, linkTo(p))
+}
+
+// linkTo is a script that finds the address of a project's run on the page of all runs.
+func linkTo(p *sample.Project) string {
+	return fmt.Sprintf(`[...document.querySelectorAll('h2 a')].find(a => a.href.includes(%q)).getAttribute('href')`, keyOf(p.Dir))
 }
 
 // keyOf returns a project in addresses.
@@ -240,14 +250,4 @@ func click(selector string) step {
 			}
 		}
 	})
-}
-
-// pages returns the addresses of all kinds of pages, by name.
-func (s *site) pages(ctx context.Context) map[string]string {
-	all := map[string]string{"runs": "/", "login": "/login?" + url.Values{"x": {"1"}}.Encode()}
-	for i, p := range s.projects {
-		all[fmt.Sprintf("run %d", i)] = s.run(ctx, p)
-	}
-	all["iteration"], all["report"] = all["run 0"]+"/i/7", all["run 0"]+"/report"
-	return all
 }

@@ -15,6 +15,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,7 +42,8 @@ type Board struct {
 	mark    string // placeholder in pages for the token of a form
 	mu      sync.Mutex
 	feeds   map[string]*feed // by folder
-	runs    *list
+	lists   map[filter]*list
+	strips  map[string]*kept // by folder
 	streams int
 	records records
 }
@@ -50,7 +52,7 @@ type Board struct {
 func (b *Board) Handler(ctx context.Context) http.Handler {
 	b.once.Do(func() {
 		b.ctx, b.mark, b.feeds = ctx, rand.Text(), map[string]*feed{}
-		b.runs = &list{topic: newTopic(), board: b}
+		b.lists, b.strips = map[filter]*list{}, map[string]*kept{}
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", b.runsPage)
@@ -59,7 +61,7 @@ func (b *Board) Handler(ctx context.Context) http.Handler {
 	mux.HandleFunc("GET /p/{key}/r/{run}", b.runPage)
 	mux.HandleFunc("GET /p/{key}/r/{run}/events", b.runEvents)
 	mux.HandleFunc("GET /p/{key}/r/{run}/report", b.reportPage)
-	mux.HandleFunc("GET /p/{key}/r/{run}/i/{n}", b.iterationPage)
+	mux.HandleFunc("GET /p/{key}/r/{run}/{kind}/{id}", b.runPage)
 	mux.HandleFunc("POST /p/{key}/do", b.act)
 	mux.HandleFunc("GET /metrics", b.metricsPage)
 	mux.HandleFunc("GET /login", b.login)
@@ -139,10 +141,22 @@ func asset(name string) []byte {
 	return data
 }
 
+func tone(t summary.Tone) string { return [...]string{"calm", "good", "busy", "look", "bad"}[t] }
+
+// stateOf is a state of tasks as plans know it. Reports have one of their own.
+func stateOf(state string) string {
+	if state == report.TaskAside {
+		return "blocked"
+	}
+	return state
+}
+
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"tone":    func(t summary.Tone) string { return [...]string{"calm", "good", "busy", "look", "bad"}[t] },
-		"mark":    func(state string) string { mark, _ := summary.TaskMark(state); return mark },
+		"tone":    tone,
+		"mark":    func(state string) string { mark, _ := summary.TaskMark(stateOf(state)); return mark },
+		"state":   func(state string) string { _, t := summary.TaskMark(stateOf(state)); return tone(t) },
+		"path":    url.PathEscape,
 		"percent": func(part float64) string { return fmt.Sprintf("%.0f", 100*min(max(part, 0), 1)) },
 		"inc":     func(i int) int { return i + 1 },
 		"part":    func(html string) template.HTML { return template.HTML(html) }, // a template wrote it
@@ -166,6 +180,7 @@ type page struct {
 	Events string // address of its updates; empty: it does not change
 	Body   string // name of the template
 	Data   any
+	View   string // what is selected on the page of a run: i, t, q, f, or past
 	Parts  map[string]string
 	Log    []row
 	Acting bool // this viewer may act
@@ -213,7 +228,8 @@ type said struct {
 // verb is an action that a form may ask for. Its button's value is the name of the action, followed by
 // a space and the id it applies to, if it needs one.
 type verb struct {
-	living bool // it needs a run that is alive
+	living bool   // it needs a run that is alive
+	part   string // of the page, to go on with
 	args   func(about, text string) []string
 }
 
@@ -221,20 +237,21 @@ func verbs() map[string]verb {
 	plain := func(args ...string) func(string, string) []string {
 		return func(string, string) []string { return args }
 	}
+	const review = "#at-review"
 	return map[string]verb{
-		"pause": {true, plain("pause")}, "resume": {true, plain("resume")}, "skip": {true, plain("skip")},
-		"stop": {true, plain("stop")},
-		"answer": {false, func(id, text string) []string {
+		"pause": {true, "", plain("pause")}, "resume": {true, "", plain("resume")}, "skip": {true, "", plain("skip")},
+		"stop": {true, "", plain("stop")},
+		"answer": {false, review, func(id, text string) []string {
 			return []string{"answer", "--by=" + source, "--", id, text}
 		}},
-		"option": {false, func(about, _ string) []string {
+		"option": {false, review, func(about, _ string) []string {
 			id, n, _ := strings.Cut(about, " ")
 			return []string{"answer", "--by=" + source, "--option=" + n, "--", id}
 		}},
-		"accept": {false, func(n, _ string) []string { return []string{"accept", "--", n} }},
-		"add":    {false, func(_, text string) []string { return []string{"task", "add", "--", text} }},
-		"first":  {false, func(id, _ string) []string { return []string{"task", "move", "--first", "--", id} }},
-		"last":   {false, func(id, _ string) []string { return []string{"task", "move", "--last", "--", id} }},
+		"accept": {false, review, func(n, _ string) []string { return []string{"accept", "--", n} }},
+		"add":    {false, "#at-plan", func(_, text string) []string { return []string{"task", "add", "--", text} }},
+		"first":  {false, "#at-plan", func(id, _ string) []string { return []string{"task", "move", "--first", "--", id} }},
+		"last":   {false, "#at-plan", func(id, _ string) []string { return []string{"task", "move", "--last", "--", id} }},
 	}
 }
 
@@ -274,7 +291,7 @@ func (b *Board) act(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	line, done := b.run(r.Context(), p, v.args(about, text))
-	to := "/p/" + p.Key + "/"
+	to := "/p/" + p.Key + "/" + v.part
 	shown := page{Title: p.Name(), Back: to, Body: "said", Data: said{Text: line, Bad: !done, To: to, Soon: done}}
 	if !done {
 		shown.Status = http.StatusConflict

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"html"
+	"math"
 	"slices"
 	"time"
 
@@ -16,34 +17,82 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Bounds of a page, so that it stays below 100 KiB.
+// Bounds of a page, so that it stays below 60 KiB.
 const (
 	maxRows  = 60
 	maxTasks = 80
-	maxBars  = 300
+	maxOpen  = 12  // tasks that are not folded
 	maxTitle = 160 // cells
+	maxCells = 50  // iterations in a strip
 )
 
 // runParts are the parts of the page of a run, each a template.
 func runParts() []string {
-	return []string{"now", "asked", "plan", "checks", "usage", "time", "iterations"}
+	return []string{"head", "strip", "plan", "facts", "asked", "iterations"}
 }
 
 // runData is what the parts show.
 type runData struct {
 	summary.Summary
-	project
+	runLinks
 	shell
-	Run       string
 	Rows      []summary.IterationRow
-	Tasks     []act.Task
+	Strip     strip
+	Done      []act.Task // the latest
+	Open      []act.Task // the next
+	Later     []act.Task
 	More      int // tasks that are left out
 	MoreAsked int // questions and findings that are left out
 	Questions []question.Question
 	Review    []state.ReviewItem
-	Bars      []report.Bar
 	Uses      []report.Use
 	Verdicts  []string
+}
+
+// Waits says what a person has to do; empty: nothing.
+func (d runData) Waits() string {
+	some := func(n int, word string) string {
+		if n == 0 {
+			return ""
+		}
+		return termtext.Count(n, word)
+	}
+	return view.Prefix("for you: ", view.Join(", ", some(len(d.Questions), "question"), some(len(d.Review), "finding"),
+		view.Prefix("more: ", some(d.MoreAsked, "item"))))
+}
+
+// asking is a question with its form.
+type asking struct {
+	question.Question
+	project
+	shell
+	Run string
+}
+
+// With is a question on the page of the run. Its own page has all of its text.
+func (d runData) With(q question.Question) asking {
+	if short := termtext.Fit(q.Text, 600); short != q.Text {
+		q.Text = short
+	}
+	return asking{q, d.project, d.shell, d.Run}
+}
+
+// found is a finding with its form.
+type found struct {
+	state.ReviewItem
+	project
+	shell
+	Run     string
+	Accepts bool
+	Diff    string // HTML
+}
+
+// Brief is the finding as the title of what is folded.
+func (f found) Brief() string { return termtext.Fit(f.Text, 80) }
+
+// Finding is a finding on the page of the run.
+func (d runData) Finding(i state.ReviewItem) found {
+	return found{i, d.project, d.shell, d.Run, d.Accepts(), ""}
 }
 
 // LatestNotes are the latest few notes. The log has the others.
@@ -66,7 +115,7 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	defer f.mu.Unlock()
 	m := &f.model
 	s := f.fresh(ctx, now)
-	d := runData{Summary: summary.Of(m, now), project: f.project, Run: m.Status.RunID,
+	d := runData{Summary: summary.Of(m, now), runLinks: runLinks{f.project, m.Status.RunID}, Strip: stripOf(m, maxCells, now),
 		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
 	d.Rows = rowsOf(m, now)
 	for _, said := range state.VerdictLines(m.Status.Verdicts) {
@@ -74,30 +123,89 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	}
 	d.MoreAsked = len(asked) - len(d.Questions) + len(m.Status.Review) - len(d.Review)
 	d.trim()
-	d.Tasks = window(s.tasks)
-	d.More = len(s.tasks) - len(d.Tasks)
-	if s.report != nil && s.report.Run == d.Run {
-		d.Uses = s.report.Uses()
-		if d.Bars = s.report.Bars(); len(d.Bars) > maxBars {
-			d.Bars = nil // the report has it
+	tasks := window(s.tasks)
+	d.More = len(s.tasks) - len(tasks)
+	for _, t := range tasks {
+		switch {
+		case over(t):
+			d.Done = append(d.Done, t)
+		case len(d.Open) < maxOpen:
+			d.Open = append(d.Open, t)
+		default:
+			d.Later = append(d.Later, t)
 		}
 	}
+	if s.report != nil && s.report.Run == d.Run {
+		d.Uses = s.report.Uses()
+	}
 	return d
+}
+
+// strip is a picture of the latest iterations: a bar each, as high as it took long, with a gap where the run waited.
+type strip struct {
+	Cells []cell
+	W     int
+}
+
+type cell struct {
+	Number  int
+	Tone    summary.Tone
+	Title   string
+	X, Y, H int
+}
+
+const (
+	pitch  = 16 // from bar to bar
+	height = 28
+	waited = 2 * time.Minute // between two iterations, so that it shows
+)
+
+func stripOf(m *view.Model, most int, now time.Time) (s strip) {
+	all := m.Run.Iterations
+	first, longest := max(0, len(all)-most), 1.0
+	took := func(it *view.Iteration) float64 {
+		if it.Running() {
+			return now.Sub(it.StartedAt).Seconds()
+		}
+		return it.Seconds
+	}
+	for i := first; i < len(all); i++ {
+		longest = max(longest, took(&all[i]))
+	}
+	for i := first; i < len(all); i++ {
+		row := summary.Row(m, i, now)
+		if i > first && all[i].StartedAt.Sub(all[i-1].Ended) > waited && !all[i-1].Ended.IsZero() {
+			s.W += pitch
+		}
+		h := 6 + int((height-6)*math.Sqrt(max(0, took(&all[i]))/longest))
+		s.Cells = append(s.Cells, cell{row.Number, row.Tone, fmt.Sprintf("%d · %s",
+			row.Number, view.Join(" · ", termtext.Fit(row.Title, 40), termtext.Fit(row.Text, 40), row.Duration, row.Cost)), s.W, height - h, h})
+		s.W += pitch
+	}
+	s.Cells = within(s.Cells, roomStrip, 170, func(c cell) string { return c.Title })
+	return s
+}
+
+func shortRow(m *view.Model, i int, now time.Time) summary.IterationRow {
+	row := summary.Row(m, i, now)
+	row.Title, row.Text = termtext.Fit(row.Title, maxTitle), termtext.Fit(row.Text, maxTitle)
+	return row
 }
 
 // rowsOf are the latest iterations, the latest first.
 func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
 	for i := len(m.Run.Iterations) - 1; i >= 0 && len(rows) < maxRows; i-- {
-		row := summary.Row(m, i, now)
-		row.Title, row.Text = termtext.Fit(row.Title, maxTitle), termtext.Fit(row.Text, maxTitle)
-		rows = append(rows, row)
+		rows = append(rows, shortRow(m, i, now))
 	}
-	return within(rows, roomRows, 200, func(r summary.IterationRow) string { return r.Title + r.Text })
+	return within(rows, roomRows, 300, func(r summary.IterationRow) string { return r.Title + r.Text })
 }
+
+// over reports whether nothing is left to do for a task.
+func over(t act.Task) bool { return t.State == "done" || t.State == "dropped" }
 
 // window is a part of the tasks. It begins with the last few that are done.
 func window(all []act.Task) []act.Task {
-	first := slices.IndexFunc(all, func(t act.Task) bool { return t.State != "done" && t.State != "dropped" })
+	first := slices.IndexFunc(all, func(t act.Task) bool { return !over(t) })
 	if len(all) <= maxTasks {
 		first = 0
 	}
@@ -106,9 +214,7 @@ func window(all []act.Task) []act.Task {
 	for i := range shown {
 		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
 	}
-	return within(shown, roomTasks, 600, func(t act.Task) string {
-		return t.Title + t.Title + t.Title + t.ID + t.ID + t.Why
-	})
+	return within(shown, roomTasks, 200, func(t act.Task) string { return t.Title + t.ID + t.ID + t.ID + t.Why })
 }
 
 // bound keeps a question from filling the page.
@@ -129,15 +235,16 @@ func bound(q question.Question) question.Question {
 }
 
 // What the lists of a page may take together, in bytes, so that the page always stays below
-// 100 KiB.
+// 60 KiB.
 const (
-	roomAsked  = 18 << 10
-	roomFound  = 10 << 10
-	roomTasks  = 16 << 10
-	roomChecks = 6 << 10
-	roomUsage  = 3 << 10 // of each of its lists
-	roomRows   = 14 << 10
-	roomLog    = 18 << 10
+	roomAsked  = 8 << 10
+	roomFound  = 5 << 10
+	roomTasks  = 9 << 10
+	roomChecks = 2 << 10
+	roomUsage  = 1 << 10 // of each of its lists
+	roomRows   = 6 << 10
+	roomLog    = 9 << 10
+	roomStrip  = 9 << 10
 )
 
 // within keeps the first elements that fit into room bytes. text is what is shown of one; frame is the HTML around it.

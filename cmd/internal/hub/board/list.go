@@ -2,8 +2,11 @@ package board
 
 import (
 	"cmp"
+	"fmt"
+	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -17,16 +20,52 @@ import (
 
 const (
 	listFresh = 900 * time.Millisecond // each viewer asks once a second
-	maxCards  = 60
-	maxPast   = 40
+	maxPast   = 30
+	maxChips  = 12
+	roomCards = 40 << 10 // bytes
+
+	maxCardCells = 20 // iterations in the strip of a card
 )
 
-// list is the page of all runs.
+// filter is what a page of runs shows: a state, a project. The zero value: all.
+type filter struct{ State, Key string }
+
+// The states that a page of runs can be about.
+const (
+	living = "living"
+	yours  = "for-you" // a person has to do something
+	ended  = "ended"
+)
+
+func (f filter) query() string { return "?state=" + f.State + "&project=" + f.Key }
+
+// list is a page of runs.
 type list struct {
 	*topic
+	filter
 	board  *Board
 	mu     sync.Mutex
 	looked time.Time
+}
+
+// list returns the page that the query of a request names.
+func (b *Board) list(r *http.Request) *list {
+	q := r.URL.Query()
+	f := filter{q.Get("state"), q.Get("project")}
+	if !slices.Contains([]string{living, yours, ended}, f.State) {
+		f.State = ""
+	}
+	if !slices.ContainsFunc(b.all(), func(p project) bool { return p.Key == f.Key }) {
+		f.Key = ""
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	l := b.lists[f]
+	if l == nil {
+		l = &list{topic: newTopic(), filter: f, board: b}
+		b.lists[f] = l
+	}
+	return l
 }
 
 // card is the latest run of a project.
@@ -34,6 +73,7 @@ type card struct {
 	project
 	summary.Summary
 	Run    string
+	Strip  strip
 	Asks   int // open questions
 	Look   int // what a person has to look at
 	urgent int
@@ -46,6 +86,16 @@ type pastRow struct {
 	When string
 }
 
+// chip is a link to another page of runs.
+type chip struct {
+	Text string
+	filter
+	On bool
+}
+
+// At is its address.
+func (c chip) At() string { return "/" + c.query() }
+
 // look updates the list, unless somebody has just done so.
 func (l *list) look() {
 	l.mu.Lock()
@@ -55,16 +105,28 @@ func (l *list) look() {
 		return
 	}
 	var d struct {
-		Cards []card
-		Past  []pastRow
+		States, Projects []chip
+		Cards            []card
+		Past             []pastRow
+		Filtered         bool
+		More             int // cards that are left out
 	}
+	d.Filtered = l.filter != filter{}
+	for _, state := range []string{"", yours, living, ended} {
+		d.States = append(d.States, chip{strings.ReplaceAll(cmp.Or(state, "all"), "-", " "), filter{state, l.Key}, state == l.State})
+	}
+	d.Projects = []chip{{"all projects", filter{l.State, ""}, l.Key == ""}}
 	for _, p := range l.board.all() {
-		c := cardOf(p, now)
-		if c.Run != "" {
+		d.Projects = append(d.Projects, chip{termtext.Fit(p.Name(), 30), filter{l.State, p.Key}, p.Key == l.Key})
+		if l.Key != "" && l.Key != p.Key {
+			continue
+		}
+		c := l.board.cardOf(p, now)
+		if c.Run != "" && map[string]bool{"": true, living: c.Alive, yours: c.Asks+c.Look > 0, ended: !c.Alive}[l.State] {
 			d.Cards = append(d.Cards, c)
 		}
 		for _, rep := range l.board.records.Of(p.reader()) {
-			if rep.Run != c.Run {
+			if rep.Run != c.Run && (l.State == "" || l.State == ended) {
 				d.Past = append(d.Past, pastRow{pastOf(p, rep), view.Clock(rep.StartedAt, now)})
 			}
 		}
@@ -73,17 +135,52 @@ func (l *list) look() {
 		return cmp.Or(cmp.Compare(a.urgent, b.urgent), b.began.Compare(a.began))
 	})
 	slices.SortStableFunc(d.Past, func(a, b pastRow) int { return b.Of.StartedAt.Compare(a.Of.StartedAt) })
-	d.Cards, d.Past = d.Cards[:min(len(d.Cards), maxCards)], d.Past[:min(len(d.Past), maxPast)]
+	all := len(d.Cards)
+	d.Cards = within(d.Cards, roomCards, 800, func(c card) string {
+		return strings.Repeat(" ", 70*len(c.Strip.Cells)) + c.What + c.Plan.Task
+	})
+	d.More, d.Past, d.Projects = all-len(d.Cards), d.Past[:min(len(d.Past), maxPast)], d.Projects[:min(len(d.Projects), maxChips)]
 	l.put([]part{{ID: "runs", HTML: render("list", d)}}, nil)
-	l.looked = time.Now()
+	l.looked = now
+}
+
+// kept is the strip of a run as it was after some iteration.
+type kept struct {
+	strip
+	after string
+	busy  bool
+}
+
+// stripOf is the strip of a run on the page of all runs. That takes all its events, so they are read in the background,
+// after each iteration.
+func (b *Board) stripOf(p project, m *view.Model) strip {
+	run, after := m.Status.RunID, fmt.Sprint(m.Status.RunID, m.Status.LoopCount, m.Status.IterationStartedAt, m.State)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	k := b.strips[p.Dir]
+	if k == nil {
+		k = &kept{}
+		b.strips[p.Dir] = k
+	}
+	if k.after != after && !k.busy {
+		k.busy = true
+		go func() {
+			_, events := b.reportOf(p, run)
+			s := stripOf(&view.Model{Snapshot: m.Snapshot, Run: events}, maxCardCells, time.Now())
+			b.mu.Lock()
+			k.strip, k.after, k.busy = s, after, false
+			b.mu.Unlock()
+		}()
+	}
+	return k.strip
 }
 
 // cardOf sums up the latest run of a project. Runs that wait for a person are listed first, then those that are alive.
-func cardOf(p project, now time.Time) card {
+func (b *Board) cardOf(p project, now time.Time) card {
 	r := p.reader()
 	m := view.Model{Snapshot: view.Gather(r, now)}
 	c := card{project: p, Summary: summary.Of(&m, now), Run: cmp.Or(m.Status.RunID, m.Owner.RunID),
-		began: m.Status.StartedAt}
+		began: m.Status.StartedAt, Strip: b.stripOf(p, &m)}
 	c.What, c.Plan.Task, c.Identity = termtext.Fit(c.What, 300), fit(c.Plan.Task), fit(c.Identity)
 	c.Asks = len(openQuestions(p))
 	if m.Status.Status == state.StatusReview {

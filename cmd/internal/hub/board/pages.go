@@ -15,6 +15,7 @@ import (
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/act"
+	"ralph/state/question"
 	"ralph/state/report"
 	"ralph/state/view"
 	"ralph/state/view/summary"
@@ -36,34 +37,127 @@ func (b *Board) current(r *http.Request, p project, run string) *feed {
 	return b.feed(r, p)
 }
 
+// runPage shows a run, and on it what the address names: an iteration, a task, a question or a finding.
 func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
 	p, ok := b.project(w, r)
 	if !ok {
 		return
 	}
 	run := r.PathValue("run")
+	shown := page{Title: p.Name(), Back: "/", Body: "run", Parts: map[string]string{}}
 	f := b.current(r, p, run)
-	if f == nil {
-		if rep, folded := b.report(w, r, p); rep != nil {
-			d := pastOf(p, rep)
-			d.Rows = rowsOf(&view.Model{Run: folded}, time.Now())
-			b.show(w, r, page{Title: p.Name(), Back: "/", Body: "past", Data: d})
+	if f != nil {
+		shown.Events = p.Path(run) + "/events"
+		for _, id := range runParts() {
+			shown.Parts[id] = f.html(id)
 		}
-		return
+		shown.Log = f.log()
+	} else {
+		rep, events := b.report(w, r, p)
+		if rep == nil {
+			return
+		}
+		m, now := &view.Model{Run: events}, time.Now()
+		d := pastOf(p, rep)
+		d.Rows, d.Strip, d.Uses = rowsOf(m, now), stripOf(m, maxCells, now), rep.Uses()
+		for part, name := range map[string]string{"head": "pasthead", "strip": "strip", "plan": "pastplan"} {
+			shown.Parts[part] = render(name, d)
+		}
+		shown.View, shown.Data = "past", d
 	}
-	shown := page{Title: termtext.Line(f.name()), Back: "/", Events: p.Path(run) + "/events", Body: "run",
-		Parts: map[string]string{}, Data: runLinks{p, run}}
-	for _, id := range runParts() {
-		shown.Parts[id] = f.html(id)
+	if kind := r.PathValue("kind"); kind != "" {
+		shown.Back, shown.View = p.Path(run), kind
+		if shown.Data = b.chosen(r, runLinks{p, run}, f); shown.Data == nil {
+			b.fail(w, r, http.StatusNotFound, "this is not known here, or its events are gone")
+			return
+		}
+		shown.Title = fmt.Sprintf("%s: %s %s", p.Name(), map[string]string{"i": "iteration", "t": "task", "q": "question",
+			"f": "finding"}[kind], termtext.Line(r.PathValue("id")))
 	}
-	lines := f.latest()
-	slices.Reverse(lines) // the latest are those that matter
-	for _, l := range lines {
-		shown.Log = append(shown.Log, shownLine(l))
-	}
-	shown.Log = within(shown.Log, roomLog, 60, func(l row) string { return l.Text })
-	slices.Reverse(shown.Log)
 	b.show(w, r, shown)
+}
+
+// log is the live log as a page has it at first: the latest lines are those that matter.
+func (f *feed) log() (all []row) {
+	lines := f.latest()
+	slices.Reverse(lines)
+	for _, l := range lines {
+		all = append(all, shownLine(l))
+	}
+	all = within(all, roomLog, 60, func(l row) string { return l.Text })
+	slices.Reverse(all)
+	return folded(all)
+}
+
+// chosen is what the address selects on the page of a run; nil: it is not there. Only the current run has a feed.
+func (b *Board) chosen(r *http.Request, at runLinks, f *feed) any {
+	id, acts := r.PathValue("id"), shell{b.Actions, b.mark}
+	n, _ := strconv.Atoi(id) // 0: no number, which nothing has
+	switch kind := r.PathValue("kind"); {
+	case kind == "i" && n > 0:
+		d := iterationData{runLinks: at, N: n, All: r.URL.Query().Has("all")}
+		if d.read() {
+			d.Diff, d.NoDiff = b.diff(r.Context(), &d, n)
+			return d
+		}
+	case f == nil:
+	case kind == "t":
+		return f.task(r.Context(), at, id, acts)
+	case kind == "q":
+		all, _ := question.In(at.reader()).List() // none can be read: it is not known
+		if i := slices.IndexFunc(all, func(q question.Question) bool { return q.ID == id }); i >= 0 {
+			return asking{bound(all[i]), at.project, acts, at.Run}
+		}
+	case kind == "f":
+		f.mu.Lock()
+		s := f.model.Status
+		accepts := !f.model.Alive && s.Status == state.StatusReview
+		f.mu.Unlock()
+		for _, item := range s.Review {
+			if d := (found{item, at.project, acts, at.Run, accepts, ""}); item.N == n {
+				if _, err := fmt.Sscanf(item.Show, "ralph diff %d", &n); err == nil {
+					d.Diff, _ = b.diff(r.Context(), &iterationData{runLinks: at}, n)
+				}
+				return d
+			}
+		}
+	}
+	return nil
+}
+
+// taskData is a task of the plan.
+type taskData struct {
+	runLinks
+	shell
+	Task act.Task
+	Told *report.Task // nil: the run has not worked on it
+	Rows []summary.IterationRow
+}
+
+// task is a task as ralph knows it now, with what the run knows of it; nil: there is none.
+func (f *feed) task(ctx context.Context, at runLinks, id string, acts shell) any {
+	all := f.tasks(ctx)
+	i := slices.IndexFunc(all, func(t act.Task) bool { return t.ID == id })
+	if i < 0 {
+		return nil
+	}
+	d := taskData{runLinks: at, shell: acts, Task: all[i]}
+	d.Task.Description, d.Task.Criteria = termtext.Fit(termtext.Clean(d.Task.Description), 4000), within(mapped(d.Task.Criteria, fit), 6<<10, 10,
+		func(s string) string { return s })
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for i := len(f.model.Run.Iterations) - 1; i >= 0 && len(d.Rows) < maxRows; i-- {
+		if it := &f.model.Run.Iterations[i]; it.TaskID == id || slices.Contains(d.Task.Work, it.Number) {
+			d.Rows = append(d.Rows, shortRow(&f.model, i, time.Now()))
+		}
+	}
+	d.Rows = within(d.Rows, roomRows, 300, func(r summary.IterationRow) string { return r.Title + r.Text })
+	if rep := f.slow.report; rep != nil {
+		if i := slices.IndexFunc(rep.Tasks, func(t report.Task) bool { return t.ID == id }); i >= 0 {
+			d.Told = &rep.Tasks[i]
+		}
+	}
+	return d
 }
 
 // runLinks are the links on the page of a run.
@@ -78,13 +172,38 @@ func (p project) name() string { return p.Dir[strings.LastIndexByte(p.Dir, '/')+
 // Name is the name of the project, as a line.
 func (p project) Name() string { return termtext.Line(p.name()) }
 
+// turns is a list of iterations.
+type turns struct {
+	At   string
+	Rows []summary.IterationRow
+}
+
+// Turns is a list of iterations with links.
+func (l runLinks) Turns(rows []summary.IterationRow) turns { return turns{l.Path(l.Run), rows} }
+
+// listed is a list of tasks.
+type listed struct {
+	At    string
+	Tasks []act.Task
+}
+
+// List is a list of tasks with links.
+func (l runLinks) List(tasks []act.Task) listed { return listed{l.Path(l.Run), tasks} }
+
 // past is a run that is not the latest of its project.
 type past struct {
 	runLinks
-	Of   *report.Report
-	Tone summary.Tone
-	Word string
-	Rows []summary.IterationRow
+	Of    *report.Report
+	Tone  summary.Tone
+	Word  string
+	Rows  []summary.IterationRow
+	Strip strip
+	Uses  []report.Use
+}
+
+// Worked are the tasks that the run worked on, as many as there is room for.
+func (d past) Worked() []report.Task {
+	return within(d.Of.Tasks, roomTasks, 100, func(t report.Task) string { return t.Title + t.Verdict })
 }
 
 func pastOf(p project, rep *report.Report) past {
@@ -152,13 +271,14 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {
-	b.runs.look()
-	b.show(w, r,
-		page{Title: "ralph", Events: "/events", Body: "runs", Parts: map[string]string{"runs": b.runs.html("runs")}})
+	l := b.list(r)
+	l.look()
+	b.show(w, r, page{Title: "ralph", Events: "/events" + l.query(), Body: "runs", Parts: map[string]string{"runs": l.html("runs")}})
 }
 
 func (b *Board) runsEvents(w http.ResponseWriter, r *http.Request) {
-	b.follow(w, r, b.runs.topic, b.runs.look)
+	l := b.list(r)
+	b.follow(w, r, l.topic, l.look)
 }
 
 func (b *Board) runEvents(w http.ResponseWriter, r *http.Request) {
@@ -221,7 +341,7 @@ func (b *Board) metricsPage(w http.ResponseWriter, _ *http.Request) {
 
 // Bounds of the page of an iteration.
 const (
-	maxShown = 30 << 10 // bytes of the transcript, and of the diff, unless all is asked for
+	maxShown = 14 << 10 // bytes of the transcript, and of the diff, unless all is asked for
 	maxPatch = 4 << 20  // bytes that are read of a diff
 	maxKept  = 50_000   // lines of a transcript that are looked at
 )
@@ -231,35 +351,13 @@ type iterationData struct {
 	runLinks
 	N      int
 	Row    summary.IterationRow
+	Checks map[string]bool
+	Said   []string // by reviewers and the audit
 	Log    []row
-	Patch  []patchLine
+	Diff   string // HTML
 	NoDiff string // why there is none
 	All    bool   // also what does not fit
 	More   bool   // something does not fit
-}
-
-type patchLine struct{ Tone, Text string }
-
-func (b *Board) iterationPage(w http.ResponseWriter, r *http.Request) {
-	p, ok := b.project(w, r)
-	if !ok {
-		return
-	}
-	run := r.PathValue("run")
-	n, err := strconv.Atoi(r.PathValue("n"))
-	d := iterationData{runLinks: runLinks{p, run}, N: n, All: r.URL.Query().Has("all")}
-	if err == nil && n > 0 && plainRun(run) {
-		ok = d.read()
-	} else {
-		ok = false
-	}
-	if !ok {
-		b.fail(w, r, http.StatusNotFound, "this iteration is not known here, or its events are gone")
-		return
-	}
-	b.diff(r.Context(), &d)
-	b.show(w, r, page{Title: fmt.Sprintf("%s: iteration %d", p.Name(), n), Back: p.Path(run),
-		Body: "iteration", Data: d})
 }
 
 // read takes the transcript from the events.
@@ -283,40 +381,34 @@ func (d *iterationData) read() bool {
 	owner, alive := reader.Owner()
 	m.Run.Settle(alive && owner.RunID == d.Run)
 	d.Row = summary.Row(&m, 0, time.Now())
+	it := &m.Run.Iterations[0]
+	d.Checks = it.Checks
+	d.Said = within(mapped(slices.Concat(state.VerdictLines(it.Verdicts), it.Findings), fit), roomFound, 40, func(s string) string { return s })
 	slices.Reverse(lines) // the outcome is at the end
-	d.Log = fitting(d, lines, 60, func(l row) string { return l.Text })
-	slices.Reverse(d.Log)
+	if shown := within(lines, maxShown, 60, func(l row) string { return l.Text }); !d.All && len(shown) < len(lines) {
+		lines, d.More = shown, true
+	}
+	slices.Reverse(lines)
+	d.Log = folded(lines)
 	return true
 }
 
-// fitting returns what the page shows of a list.
-func fitting[T any](d *iterationData, all []T, frame int, text func(T) string) []T {
-	if d.All {
-		return all
-	}
-	shown := within(all, maxShown, frame, text)
-	d.More = d.More || len(shown) < len(all)
-	return shown
-}
-
-// diff asks ralph for the changes of the iteration.
-func (b *Board) diff(ctx context.Context, d *iterationData) {
+// diff asks ralph for the changes of an iteration, as HTML, or says why there are none.
+func (b *Board) diff(ctx context.Context, d *iterationData, n int) (html, why string) {
 	ralph := act.In(b.Ralph, d.Dir)
 	ralph.Most = maxPatch
-	out, err := ralph.Output(ctx, "diff", "--run", d.Run, "--", strconv.Itoa(d.N))
+	out, err := ralph.Output(ctx, "diff", "--run", d.Run, "--", strconv.Itoa(n))
 	if err != nil {
-		d.NoDiff = err.Error()
-		return
+		return "", err.Error()
 	}
-	text := strings.TrimSuffix(string(out), "\n")
-	if text == "" {
-		d.NoDiff = "no changes"
-		return
+	if strings.TrimSpace(string(out)) == "" {
+		return "", "no changes"
 	}
-	var lines []patchLine
-	for line := range strings.SplitSeq(text, "\n") {
-		tone, text := view.PatchLine(line)
-		lines = append(lines, patchLine{tone, text})
+	room := maxShown
+	if d.All {
+		room = 4 * maxPatch
 	}
-	d.Patch = fitting(d, lines, 40, func(l patchLine) string { return l.Text })
+	html, more := report.Patch(string(out), room)
+	d.More = d.More || more > 0
+	return html, ""
 }

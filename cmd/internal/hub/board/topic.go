@@ -215,6 +215,20 @@ type row struct {
 	At   string `json:"at,omitempty"`
 	Text string `json:"text"`
 	Role string `json:"role"`
+
+	Inside []row `json:"-"` // what a tool answered
+}
+
+// folded puts the answers of tools under their calls.
+func folded(all []row) (top []row) {
+	for _, r := range all {
+		if last := len(top) - 1; last >= 0 && r.Role == "answer" && top[last].Role == "tool" {
+			top[last].Inside = append(top[last].Inside, r)
+			continue
+		}
+		top = append(top, r)
+	}
+	return top
 }
 
 func shownLine(l view.Line) row {

@@ -1,30 +1,69 @@
-// Keeps the page up to date. Without it, the page reloads itself.
+// Keeps the page up to date, and gives it keys. Without it, the page reloads itself.
 (() => {
   const at = document.body.dataset.events, link = document.getElementById('link'), keep = 200;
-  const go = document.querySelector('[data-go]');
+  const $ = selector => document.querySelector(selector), $$ = selector => [...document.querySelectorAll(selector)];
+  const go = $('[data-go]');
   if (go) setTimeout(() => location.replace(go.dataset.go), 1500);
   const log = document.getElementById('log');
   if (log) log.scrollTop = log.scrollHeight;
+  const here = () => $$('#strip a, .list a').filter(a => a.pathname === location.pathname).forEach(a => a.setAttribute('aria-current', 'page'));
+  here();
+  const step = (links, by, from) => links[links.indexOf(from) + by] || (from ? null : links.at(by < 0 ? -1 : 0));
+  const rows = () => $$('.list a, .cards h2 a').filter(a => a.offsetParent);
+  const keys = {
+    ArrowLeft: () => step($$('#strip a'), -1, $('#strip a[aria-current]'))?.dispatchEvent(new MouseEvent('click')),
+    ArrowRight: () => step($$('#strip a'), 1, $('#strip a[aria-current]'))?.dispatchEvent(new MouseEvent('click')),
+    j: () => step(rows(), 1, rows().find(a => a === document.activeElement))?.focus(),
+    k: () => step(rows(), -1, rows().find(a => a === document.activeElement))?.focus(),
+    u: () => $('#asked textarea, #asked a')?.focus(),
+    t: () => { location.hash = 'at-plan'; rows()[0]?.focus(); },
+    l: () => { location.hash = 'at-log'; log?.focus(); },
+    d: () => $('#diff')?.scrollIntoView(),
+    Escape: () => document.getElementById('back')?.click(),
+    '?': () => document.getElementById('keys')?.showModal(),
+  };
+  addEventListener('keydown', e => {
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,dialog') || !keys[e.key]) return;
+    e.preventDefault();
+    keys[e.key]();
+  });
   if (!at) return;
   let source = null, heard = 0;
   const typing = el => el.contains(document.activeElement) && /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName) ||
     [...el.querySelectorAll('input:not([type=hidden]),textarea')].some(i => i.value);
+  const part = (tag, role, text) => {
+    const el = document.createElement(tag);
+    el.className = role; el.append(text);
+    return el;
+  };
   const on = {
     part(p) {
       const el = document.getElementById(p.id);
       if (!el || typing(el)) return;
-      const open = el.querySelector('details')?.open;
+      const open = [...el.querySelectorAll('details')].map(d => d.open), focus = el.contains(document.activeElement) && document.activeElement.href;
       el.innerHTML = p.html;
-      if (open) el.querySelector('details')?.setAttribute('open', '');
+      el.querySelectorAll('details').forEach((d, i) => { d.open = !!open[i]; });
+      if (focus) [...el.querySelectorAll('a')].find(a => a.href === focus)?.focus();
+      here();
     },
     clear() { log?.replaceChildren(); },
     line(l) {
       if (!log) return;
       const follow = log.scrollHeight - log.scrollTop - log.clientHeight < 40;
-      const row = document.createElement('div'), time = document.createElement('span');
-      row.className = l.role; time.className = 'at'; time.textContent = l.at || '';
-      row.append(time, ' ' + l.text);
-      log.append(row);
+      let last = log.lastElementChild;
+      if (l.role === 'answer' && last && (last.className === 'tool' || last.tagName === 'DETAILS')) { // it folds under its call
+        if (last.tagName !== 'DETAILS') {
+          const call = part('summary', 'tool', '');
+          call.append(...last.childNodes);
+          last.replaceWith(last = document.createElement('details'));
+          last.append(call);
+        }
+        last.append(part('div', l.role, l.text));
+      } else {
+        const row = part('div', l.role, part('span', 'at', l.at || ''));
+        row.append(' ' + l.text);
+        log.append(row);
+      }
       while (log.childElementCount > keep) log.firstElementChild.remove();
       if (follow) log.scrollTop = log.scrollHeight;
     },
