@@ -43,9 +43,9 @@ func (s *site) pictures(c ctx2) {
 	}
 }
 
-// openTasks opens the list of tasks, once it is there; the page of all runs has none.
+// openTasks opens the list of tasks, once it is there; the page of all runs has the iterations instead.
 func openTasks() step {
-	return until(`location.pathname === '/' || (() => {
+	return until(`location.pathname === '/' ? document.querySelectorAll('.card svg').length > 3 : (() => {
 		const tasks = document.querySelector('#plan details');
 		tasks?.setAttribute('open', '');
 		return !!tasks; })()`)

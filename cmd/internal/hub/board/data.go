@@ -241,7 +241,7 @@ const (
 	roomFound  = 5 << 10
 	roomTasks  = 9 << 10
 	roomChecks = 2 << 10
-	roomUsage  = 1 << 10 // of each of its lists
+	roomUsage  = 3 << 9 // of each of its lists
 	roomRows   = 6 << 10
 	roomLog    = 9 << 10
 	roomStrip  = 9 << 10

@@ -30,6 +30,7 @@ type feed struct {
 	mu    sync.Mutex
 	model view.Model
 	slow  slow
+	poke  func() // draws again
 }
 
 // feed returns the feed of a project, once it has read the run; nil: the client has gone.
@@ -66,6 +67,7 @@ func (f *feed) follow(ctx context.Context) {
 	from, ready := follow.New(f.Dir, time.Now), sync.OnceFunc(func() { close(f.ready) })
 	defer from.Close()
 	log, drawn := view.Log{LineOptions: view.LineOptions{Dir: f.Dir}}, time.Time{}
+	f.poke = from.Poke
 	again := time.AfterFunc(time.Hour, from.Poke)
 	defer again.Stop()
 	for {
@@ -138,6 +140,7 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 			f.mu.Lock()
 			f.slow.tasks, f.slow.report, f.slow.found, f.slow.busy = tasks, rep, time.Now(), false
 			f.mu.Unlock()
+			f.poke()
 		}()
 	}
 	return *s
