@@ -47,6 +47,16 @@ var tickFakes = map[string]func(*fake) int{
 		put(planName, strings.Replace(read1(planName), "- [ ] "+own, "- [x] "+own, 1))
 		return f.result("ok"+block(!open1(planName), ""), nil)
 	},
+	"looks-ahead": func(f *fake) int { // ticks what is there already before it works on the rest
+		const last = "- [ ] parse_version(text) returns three numbers"
+		if text := read1(planName); strings.Contains(text, last) {
+			put(planName, strings.Replace(text, last, "- [x]"+last[5:], 1))
+			return f.result("It is there."+block(false, ""), nil)
+		}
+		put("text.py", "def slugify_text(s):\n    return s.lower()\n")
+		f.tickAll()
+		return f.result("ok"+block(true, ""), nil)
+	},
 	"both-at-once": func(f *fake) int { // two of the tasks, and ticks all three
 		put("text.py", "def slugify_text(s):\n    pass\n\n\ndef trim_text(s):\n    pass\n")
 		f.tickAll()
@@ -323,6 +333,18 @@ func TestRun_codeWasThereBeforeTheRun_isDoneWithASecondTick(t *testing.T) {
 		if r := b.run(t.Context()); r.Decision.Exit != want || b.calls() != 2 {
 			t.Errorf("%s: %d calls, %s", title, b.calls(), r.Decision.Reason)
 		}
+	}
+}
+
+func TestRun_codeWasThereBeforeTheRunAndIsTickedFirst_itsOwnTurnComesNext(t *testing.T) {
+	t.Parallel()
+	b := revert(t, "looks-ahead", "[ ] slugify_text(s) lowers s", "[ ] parse_version(text) returns three numbers")
+	b.write("version.py", "def parse_version(text):\n    return text.split('.')\n")
+	b.git("add", "-A")
+	b.git("commit", "-qm", "Add version.py")
+	b.check("true")
+	if r := b.run(t.Context()); r.Decision.Exit != state.ExitComplete || b.calls() != 3 {
+		t.Errorf("%d calls, %s", b.calls(), r.Decision.Reason)
 	}
 }
 

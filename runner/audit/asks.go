@@ -187,6 +187,10 @@ func AsksForTests(task string) bool {
 	})
 }
 
+// AsksForFailingTests reports whether a task asks for tests whose code is to come: "write failing tests for parse()", "tests
+// for the rules (they may fail for now)".
+func AsksForFailingTests(task string) bool { return taskPhrases().failFirst.MatchString(task) }
+
 // Describes reports whether a task says what code does, and asks for no change: "parse(text) returns three numbers".
 func Describes(task string) bool {
 	p := taskPhrases()
@@ -204,13 +208,16 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted *regexp.Regexp
+	outOfDate, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted, failFirst *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re("`[^`\n]*`")
 	p.wanted = re(`(?i)\b(?:with|plus|including|incl\.?|by|needs?|add(?:s|ing)?|writ(?:e|es|ing)|creat(?:e|es|ing)) ` +
 		`(?:(?:an?|some|new|more|few|own|unit|integration|regression|end-to-end|e2e|small|simple|good|failing|automated) )*` +
 		`tests?(?: cases?)?(?:\s*(?:$|[.,;:)]+(?:\s|$))|\s+(?:for|of|that|which|covering|and|per)\b)`)
+	p.failFirst = re(`(?i)\b(?:writ|add|creat)(?:e|es|ing|s)? (?:the |some |a |new )?(?:failing|red) (?:unit |integration )?tests?\b|` +
+		`\btests?\b(?:[^.!?\n]|\.\w){0,80}\b(?:may|should|must|will|can|might|to) (?:still |all |first )*(?:fail|be red)` +
+		`(?:\s*(?:$|[.,;:)\n])|\s+(?:for now|at first|first|until|till|before|now|then|because|since|as)\b)`)
 	p.unwanted = re(`(?i)\b(?:no|not|never|nor|without|instead|unless|exist\w*|already|(?:remov|delet|drop|skip|disabl|renam|mov|merg|` +
 		`split|convert|revert)(?:e|es|ed|ing|s)?|(?:work|run|pass|break|fail|deal|conflict|interfer|clash|compat)\w*(?: \w+)? with)\b|n't\b`)
 	p.along = re(`(?i)\band ((?:its|their|the|all|any|both|corresponding)(?: [\w./-]+){0,2}? (?:tests?|specs?)` +

@@ -268,6 +268,24 @@ func TestAsksForTests_onlyWhereNewOnesAreWanted(t *testing.T) {
 	}
 }
 
+func TestAsksForFailingTests_onlyWhereTheirCodeIsToCome(t *testing.T) {
+	for task, want := range map[string]bool{
+		"Write failing tests for `level(due)`":                                     true,
+		"Add red tests for the parser":                                             true,
+		"Write tests for the rules below in rules_test.go (they may fail for now)": true,
+		"Tests for slugify; they should fail until task 2":                         true,
+		"Write tests for slugify":                                                  false,
+		"Fix the failing tests":                                                    false,
+		"Add retries and repair the failing tests":                                 false,
+		"The test should fail if the header is missing":                            false,
+		"Add a test that must fail with exit code 2 on bad input":                  false,
+	} {
+		if got := AsksForFailingTests(task); got != want {
+			t.Errorf("%q: %t", task, got)
+		}
+	}
+}
+
 func TestAsksForSameBehavior_onlyIfNothingElseMayChangeIt(t *testing.T) {
 	for task, want := range map[string]bool{
 		"Refactor src/export.js: toCsv and toXml share a helper":              true,

@@ -212,11 +212,14 @@ func noted(was, now string) bool {
 	return ok && !inWord && !planPatterns().weaker.MatchString(note)
 }
 
-// plain is a text without case, marks of Markdown, blanks and the end of a sentence.
+// plain is a text without case, marks of Markdown, blanks, the end of a sentence, and dots before a word: agents edit
+// the plan with patterns, in which a dot stands for any character.
 func plain(s string) string {
-	s = planPatterns().decoration.ReplaceAllString(s, "")
-	s = strings.Join(strings.Fields(strings.ToLower(s)), " ")
-	return strings.TrimRight(s, " .;:!")
+	words := strings.Fields(strings.ToLower(planPatterns().decoration.ReplaceAllString(s, "")))
+	for i, w := range words {
+		words[i] = strings.TrimLeft(w, ".")
+	}
+	return strings.TrimRight(strings.Join(words, " "), " .;:!")
 }
 
 // respelled reports whether only typos were corrected: one letter inside a long word.

@@ -87,6 +87,7 @@ func TestComparePlans_easierTasks(t *testing.T) {
 		}), "", ""},
 		"the selected task asks for it": {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split the other tasks where they are too large", ""},
 		"a typing error is corrected":   {with(func(t *task.Task) { t.Title = "Import custmers" }), one, "", ""},
+		"a dot for a mark of code":      {with(func(t *task.Task) { t.Title = "`free(map)` lists customers" }), with(func(t *task.Task) { t.Title = ".free(map)` lists customers" }), "", ""},
 		"one instead of many":           {one, with(func(t *task.Task) { t.Title = "Import customer" }), "", `the task "Import customers" was changed to "Import customer"`},
 		"it asks for something else":    {one, with(func(t *task.Task) { t.Title = "Import a customer" }), "Split lines at commas", `the task "Import customers" was changed to "Import a customer"`},
 	} {

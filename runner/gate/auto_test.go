@@ -115,6 +115,23 @@ func TestSuite_ownRedTest_keepsItsTaskOpen(t *testing.T) {
 	expect(t, s.forTask(t, wrote), "test known-red")
 }
 
+func TestSuite_taskAsksForFailingTests_theyBlockOnlyTheEnd(t *testing.T) {
+	s := autoSuite(t, "ok 1 - test_a\n")
+	wrote := Own{Task: "1", FailFirst: true, Tests: []TestAt{{"t.sh", "test_b"}, {"t.sh", "test_c"}}}
+	s.tap(t, "not ok 1 - test_a\nnot ok 2 - test_b\n")
+	expect(t, s.forTask(t, wrote), "test failed blocks") // test_a was green
+	const red = "ok 1 - test_a\nnot ok 2 - test_b\nnot ok 3 - test_c\n"
+	s.tap(t, red)
+	rep := s.forTask(t, wrote)
+	if expect(t, rep, "test new-red"); len(atEnd(rep)) != 1 {
+		t.Error("they do not block the end")
+	}
+	expect(t, s.forTask(t, Own{Task: "2", Text: "Write docs"}), "test known-red")
+	expect(t, s.forTask(t, Own{Task: "3", Text: "Make test_c pass"}), "test failed blocks")
+	s.tap(t, "not ok 1 - test_a\nok 2 - test_b\nnot ok 3 - test_c\n")
+	expect(t, s.forTask(t, Own{Task: "2", Text: "Write docs"}), "test failed blocks")
+}
+
 // In Go, no test of a package runs until all of them build.
 func TestSuite_autoUnitThatDidNotRun_itsTestsAreNew(t *testing.T) {
 	s := suiteIn(t, ModeAuto, Check{Name: "test", Command: "cat out.txt; exit 1"})

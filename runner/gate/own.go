@@ -19,6 +19,8 @@ type Own struct {
 	Text   string
 	Others string   // of the other open tasks
 	Tests  []TestAt // that this turn wrote or changed
+	// FailFirst is true for a task that asks for tests that fail until a later task is done.
+	FailFirst bool
 }
 
 // TestAt is a test in the code.
@@ -38,6 +40,18 @@ func (o Own) has(test string) bool {
 	return where != "" && (whole || strings.Contains(o.Text, test)) || named(o.Text, name) ||
 		slices.ContainsFunc(groups, o.hasGroup) && !slices.ContainsFunc(parts, func(p string) bool { return named(o.Others, p) }) ||
 		slices.ContainsFunc(o.Tests, func(t TestAt) bool { return slices.Contains(parts, t.Name) && t.in(where) })
+}
+
+// wrote reports whether a failure is of a test that this turn wrote or changed, or of a package that such a test keeps from
+// being built.
+func (o Own) wrote(test string) bool {
+	where, parts := partsOf(test)
+	return slices.ContainsFunc(o.Tests, func(t TestAt) bool {
+		if len(parts) == 0 {
+			return t.in(test)
+		}
+		return slices.Contains(parts, t.Name) && t.in(where)
+	})
 }
 
 var ofTest = lazy.Regexp(`^(?:(?:Test|Fuzz|Example)[A-Z_]|test_)\w*$|^\w*[a-z0-9](?:Tests?|Spec|_test)$`)

@@ -165,10 +165,17 @@ func (s *Suite) judge(ctx context.Context, c Check, own Own) (Result, error) {
 		compareRuns(&r)
 	}
 	mode := s.modeOf(entry, known)
+	failFirst := own.FailFirst && s.Mode == ModeAuto
+	if failFirst {
+		mode = ModeTDD
+	}
 	if mode == ModeTDD {
 		r.splitNew(entry, known && !entry.Empty || len(s.Memory.Last[c.Name].Failed) > 0)
 	}
-	if s.Mode == ModeAuto {
+	if failFirst {
+		r.expect(own)
+		s.Baseline.expect(r)
+	} else if s.Mode == ModeAuto {
 		r.claim(own)
 	}
 	r.Blocks = c.Required() && mode != ModeReport &&
@@ -188,6 +195,22 @@ func (s *Suite) modeOf(e Entry, known bool) Mode {
 		return ModeTDD
 	}
 	return ModeGate
+}
+
+// expect takes the failures of the tests that the turn wrote for what they are: new tests, whose code is to come.
+func (r *Result) expect(own Own) {
+	if r.Verdict != VerdictFailed || r.TimedOut || len(r.Blamed) == 0 {
+		return
+	}
+	wrote := func(t report.Test) bool { return own.wrote(t.Name) }
+	for _, t := range r.Blamed {
+		if wrote(t) {
+			r.New = append(r.New, t.Name)
+		}
+	}
+	if r.Blamed = slices.DeleteFunc(slices.Clone(r.Blamed), wrote); len(r.Blamed) == 0 {
+		r.Verdict = VerdictNew
+	}
 }
 
 // claim blames the failed tests that belong to the task, whatever the baseline says.

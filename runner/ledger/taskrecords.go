@@ -123,7 +123,8 @@ func (r Records) choose(list task.List) (task.Task, bool) {
 func (r Records) tickedFirst(list task.List) task.List {
 	list.Tasks = slices.Clone(list.Tasks)
 	for i, t := range list.Tasks {
-		if t.State == task.Open && r.look(t.ID).Ticked > 0 {
+		rec := r.look(t.ID)
+		if t.State == task.Open && (rec.Ticked > 0 || rec.Refused > 0 && rec.Attempts == 0) {
 			list.Tasks[i].State = task.Active
 		}
 	}
@@ -276,6 +277,8 @@ func (r Records) Learn(res turn.Result) {
 	}
 	for _, o := range p.Reopen {
 		switch rec := r.Of(o.Task); {
+		case o.By == turn.ReopenAudit && o.Task != res.Task.ID && o.Why == audit.NothingChanged:
+			rec.Refused++ // its own turn comes next, and counts as the second look
 		case o.By != turn.ReopenConfirm:
 		case o.Task == res.Task.ID:
 			rec.Ticked = res.Origin.Iteration

@@ -57,6 +57,7 @@ func (t *turn) own(f *facts) gate.Own {
 		return gate.Own{}
 	}
 	own, inProject := gate.Own{Task: t.a.Task.ID, Text: audit.TextOf(t.a.Task)}, command.Relative(t.a.Dir)
+	own.FailFirst = audit.AsksForFailingTests(own.Text)
 	for _, other := range f.before.List.Tasks {
 		if other.Pending() && other.ID != own.Task {
 			own.Others += audit.TextOf(other) + "\n"
