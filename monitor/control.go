@@ -38,8 +38,8 @@ func (u *ui) inTerminal(program func() error) {
 	})
 }
 
-// edited runs a verb that opens an editor. The error is the last line that the verb wrote as one.
-func edited(ralph, verb []string) error {
+// editedBy runs a verb that opens an editor. The error is the last line that the verb wrote as one.
+func editedBy(ralph, verb []string) error {
 	problems, err := os.CreateTemp("", "ralph-verb-")
 	if err != nil {
 		return err

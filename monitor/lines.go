@@ -92,6 +92,10 @@ func drawGutter(c canvas.Canvas, y int, l *view.Line, stamps bool) {
 // drawRow draws one row of a line: its bytes in span. Those in hit match the search.
 func (v *logView) drawRow(c canvas.Canvas, y int, p place, l *view.Line, span, hit [2]int) {
 	text, style := l.Text, c.Role(l.Role)
+	if v.marks && p.line == v.marked() {
+		style = style.Reverse(true)
+		c.Text(0, y, style, strings.Repeat(" ", c.W))
+	}
 	found := plain.Reverse(true)
 	if p.line != v.found.line {
 		found = plain.Underline(true)

@@ -28,6 +28,8 @@ type logView struct {
 	hits   []int // numbers of the lines that match, ascending
 	seek   bool  // no match yet, and older lines are being loaded
 	found  place // the current match; its line is -1 without one
+	marks  bool  // there is a cursor
+	mark   int   // the number of its line
 	// needOlder asks for lines before the first one; noOlder: there are none.
 	needOlder, noOlder bool
 }
@@ -74,12 +76,12 @@ func (v *logView) replace(all []view.Line) {
 	if slices.Equal(all, v.lines) {
 		return
 	}
-	at := v.top.line - v.first
+	at, mark := v.top.line-v.first, v.mark-v.first
 	v.clear()
 	v.noOlder, v.found.line = true, -1
 	v.hits = v.matching(all, v.end())
 	v.keep(all, ringBack)
-	v.top.line = v.first + at
+	v.top.line, v.mark = v.first+at, v.first+mark
 }
 
 // matching returns the numbers of the lines that match, the first of which is number from.
@@ -227,6 +229,29 @@ func (v *logView) scroll(by int) {
 		v.toEnd()
 	}
 	v.needOlder = v.needOlder || by < 0 && v.top.line-v.first < v.height
+}
+
+// marked is the number of the line under the cursor: the last one while the log follows its end.
+func (v *logView) marked() int {
+	if v.follow {
+		return v.end() - 1
+	}
+	return min(max(v.mark, v.first), v.end()-1)
+}
+
+// markLine moves the cursor to a line, and scrolls as little as that takes.
+func (v *logView) markLine(n int) {
+	if len(v.lines) == 0 {
+		return
+	}
+	v.follow = n >= v.end()-1
+	v.mark = min(max(n, v.first), v.end()-1)
+	if at := (place{v.mark, 0}); at.before(v.top) {
+		v.top = at
+	}
+	if last := v.move(place{v.mark, v.rowsOf(v.mark) - 1}, 1-v.height); v.top.before(last) {
+		v.top = last
+	}
 }
 
 func (v *logView) toEnd() {

@@ -7,6 +7,7 @@ import (
 
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
+	"ralph/state"
 	"ralph/state/view"
 )
 
@@ -142,6 +143,22 @@ func neighbours(n int, open func(n int)) []binding {
 		{"left", "", "the iteration before", func() { open(n - 1) }},
 		{"right", "", "the next iteration", func() { open(n + 1) }},
 	}
+}
+
+// oneLine leaves of a tool call one line, unless it failed. The transcript has the rest.
+func oneLine(e state.Event, lines []view.Line) []view.Line {
+	switch d := e.Data.(type) {
+	case state.Tool:
+		if len(lines) > 1 {
+			lines[0].Text += edited(d.Hunk)
+			return lines[:1]
+		}
+	case state.ToolResult:
+		if !d.Error {
+			return nil
+		}
+	}
+	return lines
 }
 
 // Draw draws a title and the visible rows.

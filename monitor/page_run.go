@@ -322,7 +322,7 @@ func (r *runPage) readOlder() {
 	for _, e := range events {
 		// Events are looked up by time. If the clock was set back, some may be here already.
 		if !held[e.Time.UnixNano()] {
-			lines = append(lines, log.Lines(e)...)
+			lines = append(lines, oneLine(e, log.Lines(e))...)
 		}
 	}
 	defer u.lock()()

@@ -187,7 +187,7 @@ func (p *tasksPage) add() {
 
 func (p *tasksPage) edit(t *shownTask) {
 	ralph, verb := p.u.o.Ralph, []string{"task", "edit", "--", t.ID}
-	p.u.inTerminal(func() error { return edited(ralph, verb) })
+	p.u.inTerminal(func() error { return editedBy(ralph, verb) })
 	p.u.later = append(p.u.later, func() {
 		defer p.u.lock()()
 		p.read()

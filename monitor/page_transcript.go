@@ -22,8 +22,9 @@ type transcriptPage struct {
 	last   int64                      // number of the latest event
 	early  []state.Event              // that came before load
 	ready  bool
-	all    bool // answers are shown, not only those of calls that failed
-	failed int  // calls
+	all    bool              // every call is open, not only those that failed or were opened
+	failed int               // calls
+	owners []*transcriptStep // of the lines
 }
 
 // Bounds of what is shown.
@@ -38,7 +39,9 @@ func (u *ui) openTranscript(n int) {
 		u.say("there is no iteration %d to show", n)
 		return
 	}
-	u.open("transcript", u.transcriptOf(n))
+	p := u.transcriptOf(n)
+	p.marks = true
+	u.open("transcript", p)
 }
 
 // transcriptOf returns a page that reads the events of an iteration.
@@ -67,28 +70,62 @@ func newTranscript(u *ui, run string, n int) *transcriptPage {
 	p.live, p.follow = true, true
 	p.keys = func() []binding {
 		return append([]binding{
-			{"enter z", "answers", "show the answers to all tool calls, or only to those that failed", p.unfold},
+			{"enter", "open", "open the tool call under the cursor: what it changed and its answer; or close it", p.toggle},
+			{"z", "all", "open all tool calls, or only those that failed", func() { p.change(func() { p.all = !p.all }) }},
 			{"d", "diff", "what the iteration changed", func() { u.openChanges(n) }},
 		}, neighbours(n, u.openTranscript)...)
 	}
 	return p
 }
 
-// unfold shows all answers, or hides them, and keeps the place.
-func (p *transcriptPage) unfold() {
-	at := p.logView.lines
-	if n := p.top.line - p.first; n < len(at) {
-		at = at[:n+1]
+// Keys are the keys of the page.
+func (p *transcriptPage) Keys() []binding {
+	return slices.Concat(p.keys(), p.textKeys(), moveKeys(allUp, p.Scroll, p.screenful))
+}
+
+// Scroll moves the cursor by lines.
+func (p *transcriptPage) Scroll(by int) {
+	if by == far || by == -far || !p.marks {
+		p.mark = p.first
+		p.logPage.Scroll(by)
+		return
 	}
-	p.all = !p.all
+	p.markLine(p.marked() + by)
+}
+
+// Click moves the cursor to a row.
+func (p *transcriptPage) Click(_, y int) { p.markLine(p.move(p.top, y).line) }
+
+// toggle opens or closes the call under the cursor.
+func (p *transcriptPage) toggle() {
+	if s := p.step(); s == nil || !s.call {
+		p.u.say("there is no tool call under the cursor")
+	} else {
+		p.change(func() { s.open = !s.open })
+	}
+}
+
+// step is what the line under the cursor belongs to; nil: nothing.
+func (p *transcriptPage) step() *transcriptStep {
+	if at := p.marked() - p.first; at >= 0 && at < len(p.owners) {
+		return p.owners[at]
+	}
+	return nil
+}
+
+// change makes the lines anew, and keeps what is under the cursor where it is on the screen.
+func (p *transcriptPage) change(do func()) {
+	s, y := p.step(), 0
+	header := func() int { return p.first + max(slices.Index(p.owners, s), 0) }
+	p.mark = header()
+	for n := p.top.line; n < p.mark; n++ {
+		y += p.rowsOf(n)
+	}
+	y -= p.top.row
+	do()
 	p.replace(p.lines())
-	for _, was := range slices.Backward(at) {
-		i := slices.IndexFunc(p.logView.lines, func(l view.Line) bool { return l.First && l.At.Equal(was.At) })
-		if was.First && i >= 0 {
-			p.top = place{p.first + i, 0}
-			break
-		}
-	}
+	p.follow, p.mark = false, header()
+	p.top = p.move(place{p.mark, 0}, -max(y, 0))
 }
 
 // Update adds what has happened.
@@ -96,13 +133,15 @@ func (p *transcriptPage) Update(up view.Update) { p.receive(up.Events) }
 
 // transcriptStep is one thing that happened: a tool call, or anything else in a few lines.
 type transcriptStep struct {
-	lines    []view.Line       // of a call: its name and argument, and what it edits
+	lines    []view.Line       // of a call: its name and argument
+	hunk     []view.Line       // what it edits
 	sub      []*transcriptStep // of the sub-agent that it started
 	answer   []view.Line
 	tool     state.Tool
 	call     bool
 	answered bool
 	failed   bool
+	open     bool
 }
 
 // load shows events that were read from the files, and those that came in the meantime.
@@ -154,7 +193,9 @@ func (p *transcriptPage) add(e state.Event) {
 func (p *transcriptPage) called(e state.Event, d state.Tool) *transcriptStep {
 	hunk := d.Hunk
 	d.Hunk = ""
-	s := &transcriptStep{tool: d, call: true, lines: view.Lines(state.Event{Time: e.Time, Data: d}, p.log.LineOptions)}
+	s := &transcriptStep{call: true, lines: view.Lines(state.Event{Time: e.Time, Data: d}, p.log.LineOptions)}
+	d.Hunk = hunk
+	s.tool = d
 	if len(s.lines) == 0 {
 		s.lines = []view.Line{{At: e.Time, Text: termtext.Line(d.Name), Role: view.RoleTool, First: true}}
 	}
@@ -166,7 +207,7 @@ func (p *transcriptPage) called(e state.Event, d state.Tool) *transcriptStep {
 		case "-":
 			l.Role = view.RoleError
 		}
-		s.lines = append(s.lines, l)
+		s.hunk = append(s.hunk, l)
 	}
 	if parent := p.calls[d.Parent]; parent != nil && parent != p.calls[d.ID] {
 		parent.sub = append(parent.sub, s)
@@ -192,7 +233,7 @@ func (p *transcriptPage) answered(e state.Event, d state.ToolResult) {
 	}
 	role := view.RoleAnswer
 	if s.answered, s.failed = true, d.Error; d.Error {
-		role = view.RoleError
+		role, s.open = view.RoleError, true
 		p.failed++
 	}
 	answer := linesOf(view.Within(p.u.o.Dir, d.Text), role)
@@ -214,22 +255,29 @@ func linesOf(text string, role view.Role) []view.Line {
 	return all
 }
 
-// lines are the whole transcript.
+// lines are the whole transcript: a tool call is one line, and what is below it if it is open.
 func (p *transcriptPage) lines() (all []view.Line) {
+	p.owners = nil
 	var add func(steps []*transcriptStep, indent string)
 	add = func(steps []*transcriptStep, indent string) {
+		put := func(s *transcriptStep, lines []view.Line) {
+			for _, l := range lines {
+				l.Text = indent + l.Text
+				all, p.owners = append(all, l), append(p.owners, s)
+			}
+		}
 		for _, s := range steps {
-			for i, l := range s.lines {
-				if l.Text = indent + l.Text; s.call && i == 0 {
-					l.Text += " · " + s.how()
-				}
-				all = append(all, l)
+			put(s, s.lines)
+			if s.call {
+				all[len(all)-1].Text += s.how()
+			}
+			open := p.all || s.open
+			if open {
+				put(s, s.hunk)
 			}
 			add(s.sub, indent+"  ")
-			for _, l := range s.answer {
-				if l.Text = indent + l.Text; p.all || s.failed {
-					all = append(all, l)
-				}
+			if open {
+				put(s, s.answer)
 			}
 		}
 	}
@@ -242,13 +290,23 @@ func (p *transcriptPage) lines() (all []view.Line) {
 
 // how sums up a call: whether it succeeded, and how long its answer is.
 func (s *transcriptStep) how() string {
+	end := " · ✓"
 	switch {
 	case s.failed:
-		return "✗ failed"
+		end = " · ✗ failed"
 	case !s.answered:
-		return "no answer yet"
-	case len(s.answer) == 0:
-		return "✓"
+		end = " · no answer yet"
+	case len(s.answer) > 0:
+		end += " " + termtext.Count(len(s.answer), "line")
 	}
-	return "✓ " + termtext.Count(len(s.answer), "line")
+	return edited(s.tool.Hunk) + end
+}
+
+// edited is how many lines an edit adds and deletes; empty: it is none.
+func edited(hunk string) string {
+	if hunk == "" {
+		return ""
+	}
+	added, deleted := view.HunkLines(hunk)
+	return fmt.Sprintf(" +%d -%d", added, deleted)
 }

@@ -21,7 +21,7 @@ func TestPlan_turnsOfAFleet_areShownOrCounted(t *testing.T) {
 		has, miss string
 	}{
 		{80, 20, "8 turns side by side", "task 1"},
-		{100, 50, "and 3 more", "task 5"},
+		{100, 50, "and 3 more", "6 on build1"},
 		{160, 50, "5 on build1 · task 4", "6 on build1"},
 	} {
 		screen := simulate(t, c.w, c.h)

@@ -2,6 +2,7 @@ package monitor
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -26,6 +27,7 @@ func transcriptOver(t *testing.T, all ...state.Payload) (*ui, *transcriptPage) {
 	u, _ := recorded(t)
 	u.o.Dir = "/p"
 	p := newTranscript(u, "r", 3)
+	p.marks = true
 	u.open("transcript", p)
 	p.load(told(all...))
 	return u, p
@@ -46,8 +48,16 @@ func TestTranscript_parallelCallsAndSubAgents_haveTheirAnswersBelow(t *testing.T
 		}
 	}
 	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "│   text of a", "▸ Read b.go · ✓ 1 line")
-	u.types(t, "<enter>")
+	u.types(t, "z")
 	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "│   text of a", "│ I saw a", "▸ Read b.go · ✓ 1 line", "│ text of b")
+	u.types(t, "z")
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "│   text of a", "▸ Read b.go · ✓ 1 line")
+	u.types(t, "gj<enter>") // the failed one
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "▸ Read b.go · ✓ 1 line")
+	u.types(t, "j<enter>")
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "▸ Read b.go · ✓ 1 line", "│ text of b")
+	u.types(t, "j<enter>") // on the answer
+	look("▸ Task look around · ✓ 1 line", "▹   Read a.go · ✗ failed", "▸ Read b.go · ✓ 1 line")
 }
 
 // What is read must not move away when answers appear above it.
@@ -59,12 +69,15 @@ func TestTranscript_unfolded_keepsThePlace(t *testing.T) {
 	}
 	u, p := transcriptOver(t, all...)
 	u.picture(t, [2]int{60, 14})
-	p.Scroll(-10)
-	first := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3]
-	for range 2 {
-		u.types(t, "z")
-		if got := strings.Split(u.picture(t, [2]int{60, 14}), "\n")[3]; got != first {
-			t.Errorf("the first row is %q, was %q", got, first)
+	p.Scroll(-5)
+	row := func() int {
+		return slices.IndexFunc(strings.Split(u.picture(t, [2]int{60, 14}), "\n"), func(row string) bool { return strings.Contains(row, "file 34 ") })
+	}
+	before := row()
+	for _, key := range []string{"z", "z", "<enter>", "<enter>"} {
+		u.types(t, key)
+		if got := row(); got != before || before < 3 {
+			t.Errorf("%s: the call is in row %d, was in %d", key, got, before)
 		}
 	}
 }

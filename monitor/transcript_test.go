@@ -11,8 +11,8 @@ func TestTranscript_opensUnfoldsAndCloses(t *testing.T) {
 		p.shows("RUNNING")
 		p.keys("Enter")
 		p.shows("enter Transcript of iteration 7", "Next, the tests.", "esc back") // the last row is drawn last
-		p.keys("Enter")
-		p.shows("│ changed")
+		p.keys("k", "Enter")                                                       // the edit, above the last words
+		p.shows("│ -    offset")
 		p.keys("Left")
 		p.shows("Transcript of iteration 6")
 		p.keys("q")

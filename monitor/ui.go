@@ -102,7 +102,7 @@ func (u *ui) hints() []binding {
 func (u *ui) apply(up view.Update) {
 	var lines []view.Line
 	for _, e := range up.LogEvents() {
-		lines = append(lines, u.lines.Lines(e)...)
+		lines = append(lines, oneLine(e, u.lines.Lines(e))...)
 	}
 	var plan []string
 	if up.State == view.StateNone && u.o.Plan != nil {

@@ -248,6 +248,19 @@ func (r *Run) call(e state.Event, t state.Tool) {
 	}
 }
 
+// HunkLines counts the lines that an edit adds and deletes.
+func HunkLines(hunk string) (added, deleted int) {
+	for line := range strings.Lines(hunk) {
+		switch line[0] {
+		case '+':
+			added++
+		case '-':
+			deleted++
+		}
+	}
+	return added, deleted
+}
+
 // edit counts the lines of an edit.
 func (r *Run) edit(n int, t state.Tool) {
 	one := Edit{Iteration: n, File: t.Arg}
@@ -258,14 +271,8 @@ func (r *Run) edit(n int, t state.Tool) {
 		}
 		return same
 	})
-	for line := range strings.Lines(t.Hunk) {
-		switch line[0] {
-		case '+':
-			one.Added++
-		case '-':
-			one.Deleted++
-		}
-	}
+	added, deleted := HunkLines(t.Hunk)
+	one.Added, one.Deleted = one.Added+added, one.Deleted+deleted
 	if len(r.Edited) >= maxEdited {
 		r.Edited = slices.Delete(r.Edited, 0, 1)
 	}
