@@ -28,7 +28,7 @@ type runPage struct {
 }
 
 func newRunPage(u *ui) *runPage {
-	r := &runPage{u: u, tasks: &tasksPage{u: u}, list: &timelinePage{u: u}}
+	r := &runPage{u: u, tasks: &tasksPage{u: u, quiet: true}, list: &timelinePage{u: u}}
 	r.log = &logPage{u: u, logView: newLogView(), title: canvas.Title{Name: "Live log", Key: "l"}, live: true}
 	return r
 }
