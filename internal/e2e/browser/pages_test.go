@@ -17,6 +17,7 @@ import (
 	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 
 	"ralph/internal/sample"
 	"ralph/internal/world"
@@ -94,6 +95,30 @@ func TestPhone_personAnswersAndAccepts_ralphDoesIt(t *testing.T) {
 	if n := strings.Count(string(log), `"source":"dashboard"`); n != 2 {
 		t.Errorf("%d recorded, %v: %s", n, err, log)
 	}
+}
+
+func TestKeys_ofTheRun_leadThroughItsIterations(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "running")
+	path := s.run(ctx, s.projects[0])
+	at := func(want string) step { return until(fmt.Sprintf(`location.pathname === %q`, want)) }
+	s.must(ctx, as(desktop, false), chromedp.Navigate(s.url+path), text("RUNNING"), press("?"), until(`document.getElementById('keys').open`),
+		press(kb.Escape), until(`!document.getElementById('keys').open`), press(kb.ArrowLeft), at(path+"/i/7"),
+		until(`document.querySelector('#strip a[aria-current]').getAttribute('href').endsWith('/i/7')`), press(kb.ArrowLeft), at(path+"/i/6"),
+		text("Iteration 6"), press(kb.ArrowRight), at(path+"/i/7"), text("Iteration 7"), press(kb.Escape), at(path), text("RUNNING"),
+		until(`document.querySelector('#plan .list a') !== null`), press("j"),
+		until(`document.activeElement.matches('.list a')`), press(kb.Escape), at("/"))
+}
+
+// press presses a key, once the script of the page is there.
+func press(key string) step {
+	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := until(`document.readyState === 'complete'`)(ctx, t)
+		if err == nil {
+			_, err = chromedp.KeyEvent(key)(ctx, t)
+		}
+		return err
+	})
 }
 
 // The hub is killed while a run works, and comes back: the run does not notice, the page does.

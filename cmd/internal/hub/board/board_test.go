@@ -18,6 +18,7 @@ import (
 
 	"ralph/internal/sample"
 	"ralph/state"
+	"ralph/state/question"
 	"ralph/state/view"
 )
 
@@ -164,6 +165,46 @@ func TestPages_livingFinishedAndHaltedRun_standSideBySideBelow60KiB(t *testing.T
 		if !strings.Contains(body, want) {
 			t.Errorf("the iteration lacks %q:\n%s", want, body)
 		}
+	}
+}
+
+func TestRuns_filters_showOnlyWhatTheyName(t *testing.T) {
+	s := open(t, "running", "halted")
+	running, halted := s.run(0), s.run(1)
+	for query, want := range map[string][2]bool{"": {true, true}, "?state=living": {true, false}, "?state=ended": {false, true},
+		"?state=for-you": {}, "?state=nonsense&project=x": {true, true}, "?project=" + keyOf(s.projects[1].Dir): {false, true}} {
+		_, body := s.get("/" + query)
+		if got := [2]bool{strings.Contains(body, running), strings.Contains(body, halted)}; got != want {
+			t.Errorf("%q: %v, want %v", query, got, want)
+		}
+	}
+}
+
+func TestPages_eachThingOfARun_hasItsAddress(t *testing.T) {
+	s := open(t, "checking")
+	at := s.run(0)
+	st, _ := s.projects[0].Reader().Status()
+	st.Review = []state.ReviewItem{{N: 3, Text: "fewer tests", Show: "ralph diff 7"}}
+	s.projects[0].JSON("status.json", st)
+	if _, err := question.In(s.projects[0].Reader()).Add(question.Question{Run: st.RunID, Text: "Which one?"}); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{"/t/T2": "second task", "/q/q1": "Which one?", "/i/7": "Transcript",
+		"/f/3": `<span class="add">+new line</span>`} {
+		s.until(at+path, want) // a page knows a finding once its feed does
+	}
+	for _, path := range []string{"/t/T9", "/q/q2", "/q/..%2fq1", "/f/1", "/f/x", "/x/1"} {
+		if status, _ := s.get(at + path); status != http.StatusNotFound {
+			t.Errorf("%s: %d", path, status)
+		}
+	}
+}
+
+func TestFolded_answersOfATool_standUnderItsCall(t *testing.T) {
+	got := folded([]row{{Role: "answer", Text: "0"}, {Role: "tool", Text: "a"}, {Role: "answer", Text: "1"}, {Role: "answer", Text: "2"},
+		{Role: "error", Text: "e"}, {Role: "answer", Text: "3"}})
+	if len(got) != 4 || len(got[1].Inside) != 2 || got[3].Text != "3" {
+		t.Errorf("%+v", got)
 	}
 }
 

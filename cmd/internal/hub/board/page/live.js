@@ -6,13 +6,14 @@
   if (go) setTimeout(() => location.replace(go.dataset.go), 1500);
   const log = document.getElementById('log');
   if (log) log.scrollTop = log.scrollHeight;
-  const here = () => $$('#strip a, .list a').filter(a => a.pathname === location.pathname).forEach(a => a.setAttribute('aria-current', 'page'));
+  const here = () => $$('#strip a, .list a').filter(a => a.getAttribute('href') === location.pathname).forEach(a => a.setAttribute('aria-current', 'page'));
   here();
+  const visit = a => { if (a) location.assign(a.getAttribute('href')); };
   const step = (links, by, from) => links[links.indexOf(from) + by] || (from ? null : links.at(by < 0 ? -1 : 0));
   const rows = () => $$('.list a, .cards h2 a').filter(a => a.offsetParent);
   const keys = {
-    ArrowLeft: () => step($$('#strip a'), -1, $('#strip a[aria-current]'))?.dispatchEvent(new MouseEvent('click')),
-    ArrowRight: () => step($$('#strip a'), 1, $('#strip a[aria-current]'))?.dispatchEvent(new MouseEvent('click')),
+    ArrowLeft: () => visit(step($$('#strip a'), -1, $('#strip a[aria-current]'))),
+    ArrowRight: () => visit(step($$('#strip a'), 1, $('#strip a[aria-current]'))),
     j: () => step(rows(), 1, rows().find(a => a === document.activeElement))?.focus(),
     k: () => step(rows(), -1, rows().find(a => a === document.activeElement))?.focus(),
     u: () => $('#asked textarea, #asked a')?.focus(),
