@@ -24,7 +24,7 @@
     '?': () => document.getElementById('keys')?.showModal(),
   };
   addEventListener('keydown', e => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,dialog') || !keys[e.key]) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,dialog[open]') || !keys[e.key]) return;
     e.preventDefault();
     keys[e.key]();
   });
