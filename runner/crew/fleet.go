@@ -40,6 +40,7 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 		return &slots.UnfitError{Why: err.Error()}
 	}
 	c.way = carrier.Way{Hub: hub, WorkerOptions: c.o.WorkerOptions}
+	c.ways[fleetLane] = carrier.Carrier{Kind: carrier.Fleet}
 	c.fleet, err = joinFleet(ctx, c.way, c.o.Env, c.o.Log, func() {
 		select {
 		case c.news <- News{Do: func() {}}: // wakes the run

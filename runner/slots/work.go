@@ -90,7 +90,10 @@ func (s *Slot) Begin(ctx context.Context, t task.Task, tip string) (b Begun, err
 		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
 	}
 	s.start = snap.Changes()
-	return b, git.SaveJSON(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: s.start})
+	if err := git.SaveJSON(s.recordFile(), record{Task: t.ID, Key: key, Base: tip, Start: s.start}); err != nil {
+		return b, fmt.Errorf("prepare slot %d: %w", s.N, err)
+	}
+	return b, nil
 }
 
 // Prepare checks a commit out in the slot and adds the user's own files that git does not have.
