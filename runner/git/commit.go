@@ -122,57 +122,98 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 	if err != nil {
 		return "", err
 	}
-	tree, err := TreeWith(ctx, root, head, files)
-	if err != nil || tree == was {
-		return "", err
-	}
 	message := r.text()
-	if oid, err = CommitTree(ctx, root, tree, head, message); err != nil {
+	oid, staged, err := commitFiles(ctx, root, head, was, files, message, true)
+	if err == nil && len(staged) < len(files) { // the index that it started from hides changes, or there are none
+		oid, staged, err = commitFiles(ctx, root, head, was, files, message, false)
+	}
+	if err != nil || oid == "" {
 		return "", err
 	}
 	if head == "" {
 		head = strings.Repeat("0", len(oid))
-	}
-	staged, err := entriesOf(ctx, root, tree, files)
-	if err != nil {
-		return "", err
 	}
 	git, err := command.Program()
 	if err != nil {
 		return "", err
 	}
 	subject, _, _ := strings.Cut(message, "\n")
-	_, err = command.Call{Dir: root, Env: command.Identity(ctx, root), Script: moveScript, Hold: r.Hold,
-		Stdin: staged}.Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
+	_, err = command.Call{Dir: root, Script: moveScript, Hold: r.Hold, Stdin: strings.Join(staged, "\x00") + "\x00"}.
+		Run(ctx, append([]string{"commit: " + subject, oid, head}, git...)...)
 	if err == nil {
 		// The index does not know yet that the files are as committed, so each git status would read them again. If this
 		// fails, git is only slower.
-		_, _ = command.Run(ctx, root, "update-index", "-q", "--refresh")
+		_, _ = command.Call{Dir: root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdin: strings.Join(files, "\x00")}.
+			Run(ctx, "add", "--refresh", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
 	}
 	return oid, err
 }
 
-// entriesOf returns what update-index --index-info reads to stage the files as they are in the tree, or their removal.
-func entriesOf(ctx context.Context, root, tree string, files []string) (string, error) {
-	out, err := command.Run(ctx, root, "ls-tree", "-r", "-z", "--full-tree", tree)
+// commitFiles writes the commit, on top of head, with the files as they are on disk. The id is empty if the tree is still
+// was, that of head. staged has what update-index --index-info reads for each file that changes. fast begins with a copy
+// of the user's index, which hides what is marked there as unchanged; else the tree of head is read.
+func commitFiles(ctx context.Context, root, head, was string, files []string, message string, fast bool) (
+	oid string, staged []string, err error) {
+	x, err := NewIndex(ctx, root, "")
 	if err != nil {
-		return "", err
+		return "", nil, err
 	}
-	entries := map[string]string{}
-	for entry := range strings.SplitSeq(out, "\x00") {
-		_, path, _ := strings.Cut(entry, "\t")
-		entries[path] = entry
-	}
-	gone := "0 " + strings.Repeat("0", len(tree)) + "\t"
-	var removed, added strings.Builder
-	for _, f := range files {
-		if entry, ok := entries[f]; ok {
-			added.WriteString(entry + "\x00")
-		} else {
-			removed.WriteString(gone + f + "\x00")
+	defer x.Close()
+	if head != "" && !(fast && x.copyUsers(ctx, was)) {
+		if _, err = x.Run(ctx, "", "read-tree", head); err != nil {
+			return "", nil, err
 		}
 	}
-	return removed.String() + added.String(), nil
+	if err = x.Add(ctx, files); err != nil {
+		return "", nil, err
+	}
+	tree, err := x.Tree(ctx)
+	if err != nil || tree == was {
+		return "", nil, err
+	}
+	if oid, err = CommitTree(ctx, root, tree, head, message); err != nil {
+		return "", nil, err
+	}
+	out, err := command.Run(ctx, root, "diff-tree", "--root", "-r", "--raw", "-z", "--no-abbrev", "--no-commit-id", "--no-renames",
+		oid)
+	if err != nil {
+		return "", nil, err
+	}
+	entries := command.Entries(out)
+	var added []string
+	for i := 0; i+1 < len(entries); i += 2 { // ":old-mode new-mode old-id new-id letter", then the path
+		f := strings.Fields(entries[i])
+		entry := f[1] + " " + f[3] + "\t" + entries[i+1]
+		if f[4] == "D" { // first: a file may take the name of a folder
+			staged = append(staged, entry)
+		} else {
+			added = append(added, entry)
+		}
+	}
+	return oid, append(staged, added...), nil
+}
+
+// copyUsers makes x a copy of the user's index if nothing is staged there: if its tree is this one. That is faster than
+// reading the tree, since an index knows the times of its files and the trees of its folders.
+func (x Index) copyUsers(ctx context.Context, tree string) bool {
+	users, name := filepath.Join(command.MetaDir(x.root), "index"), filepath.Join(x.dir, "index")
+	info, err := os.Stat(users)
+	if err == nil {
+		var data []byte
+		if data, err = os.ReadFile(users); err == nil { // file: in the folder of git
+			err = os.WriteFile(name, data, 0o600) // file: in the folder of git
+		}
+	}
+	if err == nil { // git compares what is as new as its index by content
+		err = os.Chtimes(name, info.ModTime(), info.ModTime())
+	}
+	if err == nil {
+		if have, err := x.Tree(ctx); err == nil && have == tree {
+			return true
+		}
+	}
+	_ = os.Remove(name)
+	return false
 }
 
 // Locked returns the lock of the index, empty if there is none. Git commits nothing while it is there.
@@ -209,7 +250,12 @@ func CommitTree(ctx context.Context, root, tree, parent, message string) (string
 	if parent != "" {
 		args = append(args, "-p", parent)
 	}
-	oid, err := command.Call{Dir: root, Env: command.Identity(ctx, root), Stdin: message}.Run(ctx, args...)
+	call := command.Call{Dir: root, Stdin: message}
+	oid, err := call.Run(ctx, args...)
+	if err != nil { // there may be no identity
+		call.Env = command.Identity(ctx, root)
+		oid, err = call.Run(ctx, args...)
+	}
 	return strings.TrimSpace(oid), err
 }
 
@@ -281,7 +327,8 @@ func (x Index) Add(ctx context.Context, files []string) error {
 	if len(files) == 0 {
 		return nil
 	}
-	_, err := x.Run(ctx, strings.Join(files, "\x00")+"\x00", "update-index", "--add", "--remove", "--replace", "-z", "--stdin")
+	_, err := x.Run(ctx, strings.Join(files, "\x00")+"\x00", "update-index", "--add", "--remove", "--replace",
+		"--ignore-skip-worktree-entries", "-z", "--stdin")
 	return err
 }
 

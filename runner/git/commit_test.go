@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -84,6 +85,38 @@ func TestCommit_otherStagedEntries_stayStaged(t *testing.T) {
 	p.wantOut("a.txt", "show", "--format=", "--name-only")
 	p.Git("commit", "-q", "-m", "the user's")
 	p.wantOut("b.txt\nstaged.txt", "show", "--format=", "--name-only")
+}
+
+func TestCommit_fileMarkedAsUnchanged_isCommitted(t *testing.T) {
+	for _, mark := range []string{"--assume-unchanged", "--skip-worktree"} {
+		p := newProject(t)
+		p.Git("update-index", mark, "a.txt")
+		p.Write("a.txt", "a changed\n")
+		p.Write("b.txt", "b changed\n")
+		p.commitFiles("a.txt", "b.txt")
+		p.wantOut("a changed", "show", "HEAD:a.txt")
+		p.wantOut("a.txt\nb.txt", "show", "--format=", "--name-only")
+	}
+}
+
+func TestWithCommit_isWhatALookAfterTheCommitSees(t *testing.T) {
+	p := newProject(t)
+	p.Write("a.txt", "a changed\n")
+	p.Write("new/c.txt", "c\n")
+	p.Write("stays.txt", "stays\n")
+	before := p.observe()
+	refs, err := LookAtRefs(t.Context(), p.Dir, before)
+	p.Do(err)
+	c := p.commitFiles("a.txt", "new/c.txt")
+	after, now := before.WithCommit(c), p.observe()
+	if !reflect.DeepEqual(after, now) {
+		t.Errorf("got %+v, want %+v", after, now)
+	}
+	want, err := LookAtRefs(t.Context(), p.Dir, now)
+	p.Do(err)
+	if got := refs.WithCommit(c.OID); !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
 }
 
 func TestCommit_nothingChanged_makesNoCommit(t *testing.T) {

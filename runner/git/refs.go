@@ -68,6 +68,13 @@ func LookAtRefs(ctx context.Context, dir string, snap Snapshot) (RefsView, error
 	return v, nil
 }
 
+// WithCommit returns the view after a commit on the branch that is checked out.
+func (v RefsView) WithCommit(oid string) RefsView {
+	v.heads, v.Head = maps.Clone(v.heads), oid
+	v.heads[v.Branch] = oid
+	return v
+}
+
 // sameFolder reports whether two paths lead to the same folder.
 func sameFolder(a, b string) bool {
 	x, err1 := os.Stat(a)

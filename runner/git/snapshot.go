@@ -89,6 +89,19 @@ func Observe(ctx context.Context, dir string) (Snapshot, error) {
 	return snap, nil
 }
 
+// WithCommit returns the snapshot after a commit of files as they are on disk.
+func (s Snapshot) WithCommit(c Committed) Snapshot {
+	s.Head = c.OID
+	s.files, s.own, s.texts, s.untracked = maps.Clone(s.files), maps.Clone(s.own), maps.Clone(s.texts), maps.Clone(s.untracked)
+	for _, f := range c.Files {
+		delete(s.files, f)
+		delete(s.own, f)
+		delete(s.texts, f)
+		delete(s.untracked, f)
+	}
+	return s
+}
+
 // Dirty reports whether the file differs from HEAD or is untracked.
 func (s Snapshot) Dirty(path string) bool {
 	_, dirty := s.signature(path)

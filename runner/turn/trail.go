@@ -257,7 +257,8 @@ func (w *Worker) Commit(ctx context.Context, a Assignment, r git.CommitRequest, 
 	}
 	c := state.Commit{OID: done.OID, Files: len(done.Files)}
 	if c.OID != "" {
-		w.before = nil
+		after := w.before.WithCommit(done)
+		w.before, w.refs = &after, w.refs.WithCommit(c.OID)
 	}
 	done.Refused = append(done.Refused, mixed...)
 	for _, refusal := range done.Refused {
