@@ -154,6 +154,19 @@ func KeepFiles(ctx context.Context, root string, files []string, hold *os.File, 
 	return nil
 }
 
+// packBound limits Pack: in a large repository, git looks at all commits.
+const packBound = time.Minute
+
+// Pack moves loose objects into a pack, and all refs into one file. Thousands of small files would make git slow. It
+// removes nothing, and if it fails, git is only slower.
+func Pack(ctx context.Context, dir string) {
+	ctx, cancel := context.WithTimeout(ctx, packBound)
+	defer cancel()
+	if _, err := command.Run(ctx, dir, "repack", "-d", "-l", "-n", "-q"); err == nil {
+		_, _ = command.Run(ctx, dir, "pack-refs", "--all")
+	}
+}
+
 // Keeping is a state that is being written.
 type Keeping struct {
 	keeper *Keeper

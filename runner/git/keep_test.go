@@ -248,3 +248,25 @@ func TestTree_workspace_isWrittenWithoutARef(t *testing.T) {
 		t.Errorf("refs %q, before %q", now, refs)
 	}
 }
+
+func TestPack_keptStatesAndStash_arePackedAndStay(t *testing.T) {
+	p := newProject(t)
+	p.Git("stash", "-q")
+	k, want := p.keeper(), map[string]string{}
+	for i := range 3 {
+		p.Write("a.txt", fmt.Sprintf("a %d\n", i))
+		s := State{Run: "run", Iteration: i + 1}
+		want[s.Ref()] = p.keep(k, s)
+	}
+	refs := p.Git("for-each-ref")
+	Pack(t.Context(), p.Dir)
+	p.wantOut(refs, "for-each-ref")
+	p.wantOut("0 objects, 0 kilobytes", "count-objects")
+	if _, err := os.Lstat(p.Path(".git/refs/ralph/run/1")); err == nil {
+		t.Error("the ref is a file still")
+	}
+	for ref, oid := range want {
+		p.wantOut(oid, "rev-parse", ref)
+	}
+	p.wantOut("b changed", "cat-file", "-p", "stash@{0}:b.txt")
+}

@@ -35,6 +35,7 @@ type trail struct {
 	between []string          // those of mine that a person changed between turns
 	traces  audit.Traces      // what the turns changed
 	view    git.HiddenView    // what git did not show at the start
+	states  int               // how many were kept
 	begun   int               // the iteration that was kept last
 	from    string            // the state that it began with
 	refused map[string]string // by file: the latest reported reason why it was not committed
@@ -130,6 +131,9 @@ func (w *Worker) notKept(err error) {
 	}
 }
 
+// packEvery is after how many kept states git packs them: each is a few small files.
+const packEvery = 200
+
 // Keep keeps the workspace as it is now, as the end of an iteration. Git writes it while the next agent call runs.
 // When a person has ended the run, there is no next call: git then has only the time that stop.Outlast grants.
 func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
@@ -137,12 +141,16 @@ func (w *Worker) Keep(ctx context.Context, dir string, s git.State) error {
 	if t.keeper == nil {
 		return nil
 	}
-	late, done := stop.Outlast(command.With(ctx, w.Trust))
+	ctx = command.With(ctx, w.Trust)
+	late, done := stop.Outlast(ctx)
 	defer done()
 	if err := w.look(late, dir); err != nil {
 		return err
 	}
 	w.finishKeeping()
+	if t.states++; t.states%packEvery == 0 {
+		git.Pack(ctx, dir)
+	}
 	if s.Iteration != t.begun { // else this is a retry: the iteration began before its first try
 		t.begun, t.from = s.Iteration, t.base
 	}
