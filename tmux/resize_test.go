@@ -23,9 +23,10 @@ func TestOpen_windowOfAnotherSize_keepsTheSharesOfThePanes(t *testing.T) {
 		w, h int
 		want string
 	}{
-		{110, 30, "runner 38x30 0,0; monitor 71x30 39,0"},
-		{80, 24, "runner 80x6 0,0; monitor 80x17 0,7"},
-		{200, 50, "runner 70x50 0,0; monitor 129x50 71,0"},
+		{110, 30, "runner 36x30 0,0; monitor 73x30 37,0"},
+		{80, 24, "monitor 80x17 0,0; runner 80x6 0,18"},
+		{60, 15, "monitor 60x11 0,0; runner 60x3 0,12"},
+		{200, 50, "runner 66x50 0,0; monitor 133x50 67,0"},
 	} {
 		if _, err := c.ask(t.Context(), "resize-window", "-t", s.Monitor, "-x", fmt.Sprint(step.w), "-y", fmt.Sprint(step.h)); err != nil {
 			t.Skip("this tmux cannot resize a window by itself:", err)

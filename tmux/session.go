@@ -34,7 +34,7 @@ type Session struct {
 const minWide = 100
 
 // Open makes a detached session with the runner on the left and the monitor on
-// the right; in a narrow terminal the runner is above. The runner starts last: if
+// the right; in a narrow terminal the runner is below. The runner starts last: if
 // Open fails, it never started, and no session is left. When its program ends, a
 // pane keeps its last screen; the monitor's only if it failed. The error wraps
 // ErrDuplicate if a session of this name exists.
@@ -94,14 +94,14 @@ func (c *Client) newSession(ctx context.Context, l Layout) (string, error) {
 	return c.run(ctx, l.Dir, pane(base, l.Env, l.Monitor), stay)
 }
 
-// addRunner splits the monitor's pane and starts the runner in the first half.
+// addRunner splits the monitor's pane and starts the runner beside it.
 func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []string) error {
 	var before [][]string
 	for _, name := range stale {
 		before = append(before, []string{"set-environment", "-t", s.ID, "-r", name})
 	}
 	var err error
-	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, before: true,
+	s.Runner, err = c.split(ctx, l, before, splitting{target: s.Monitor, argv: l.Runner, runner: true,
 		wide: l.Width >= minWide || l.Width <= 0})
 	return err
 }
@@ -110,31 +110,27 @@ func (c *Client) addRunner(ctx context.Context, l Layout, s *Session, stale []st
 type splitting struct {
 	target string
 	argv   []string
-	before bool // left of the target, or above it
+	runner bool // it is the runner's: left of the monitor, or below it
 	wide   bool // side by side
 }
 
-// Shares of the new pane, in percent.
+// Shares of the runner, whose few lines are headlines, in percent. The monitor has the rest.
 const (
-	shareLeft  = "35" // the runner's few lines
-	shareRight = "65" // the monitor
-	shareAbove = "25" // the runner
-	shareBelow = "75" // the monitor
+	shareLeft  = 33
+	shareBelow = 25
 )
 
 // split makes a pane and returns its id.
 func (c *Client) split(ctx context.Context, l Layout, before [][]string, p splitting) (string, error) {
-	words := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target}
 	side, share := "-v", shareBelow
-	switch {
-	case p.wide && p.before:
+	if p.wide {
 		side, share = "-h", shareLeft
-	case p.wide:
-		side, share = "-h", shareRight
-	case p.before:
-		share = shareAbove
 	}
-	if words = append(words, side, "-l", share+"%"); p.before {
+	if !p.runner {
+		share = 100 - share
+	}
+	words := []string{"split-window", "-d", "-P", "-F", "#{pane_id}", "-t", p.target, side, "-l", fmt.Sprintf("%d%%", share)}
+	if p.runner == p.wide {
 		words = append(words, "-b")
 	}
 	return c.run(ctx, l.Dir, append(before, pane(words, l.Env, p.argv))...)
@@ -166,9 +162,9 @@ func (c *Client) configure(ctx context.Context, s *Session) error {
 // added stay where they are. A server that is too old ignores it, and nothing depends on it.
 func (c *Client) keepShares(ctx context.Context, s *Session) {
 	hook := fmt.Sprintf("if-shell -F '#{==:#{window_panes},2}' { if-shell -F '#{e|<:#{window_width},%d}' "+
-		"{ select-layout main-horizontal ; resize-pane -t %s -y %s%% } "+
-		"{ select-layout main-vertical ; resize-pane -t %s -x %s%% } }",
-		minWide, s.Runner, shareAbove, s.Runner, shareLeft)
+		"{ move-pane -dv -s %s -t %s ; resize-pane -t %[2]s -y %[4]d%% } "+
+		"{ move-pane -bdh -s %[2]s -t %[3]s ; resize-pane -t %[2]s -x %[5]d%% } }",
+		minWide, s.Runner, s.Monitor, shareBelow, shareLeft)
 	_, _ = c.ask(ctx, "set-hook", "-w", "-t", s.Monitor, "window-resized", hook)
 }
 
@@ -183,7 +179,7 @@ func (c *Client) keepOnFailure(ctx context.Context, id string) {
 const monitorOf = "@ralph-monitor"
 
 // Beside splits the pane target and starts the monitor in the new pane, on the
-// right or, in a narrow window, below. It returns that pane, or the one of a
+// right or, in a narrow window, above. It returns that pane, or the one of a
 // monitor of the same folder that already runs in this window. A new one gets the focus.
 func (c *Client) Beside(ctx context.Context, target string, l Layout) (string, error) {
 	p, err := c.Pane(ctx, target)

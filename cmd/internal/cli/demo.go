@@ -27,7 +27,7 @@ func newDemoCmd(f *cmdline.Factory) *cobra.Command {
 		RunE:    func(*cobra.Command, []string) error { return demoRun(f, monitor) },
 	}
 	cmd.Flags().BoolVarP(&monitor, "monitor", "m", false,
-		"Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
+		"Show the monitor in tmux: next to the runner, or above it if there are fewer than 100 columns.")
 	return cmd
 }
 

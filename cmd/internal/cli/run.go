@@ -60,7 +60,7 @@ func newRunCmd(f *cmdline.Factory, name string) *cobra.Command {
 	cmdline.AddOptions(cmd, f, o.options)
 	fs := cmd.Flags()
 	fs.BoolVarP(&o.monitor, "monitor", "m", false,
-		"Show the monitor in tmux: next to the runner, or below it if there are fewer than 100 columns.")
+		"Show the monitor in tmux: next to the runner, or above it if there are fewer than 100 columns.")
 	fs.BoolVarP(&o.live, "live", "l", false, "Print everything that the agent says and its tools answer.")
 	fs.BoolVar(&o.headless, "headless", false, "Print plain lines only, as without a terminal.")
 	fs.StringVar(&o.output, "output", "text", "Print `text|json`: lines for people, or one event a line.")

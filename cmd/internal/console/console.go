@@ -223,6 +223,9 @@ func (c *Console) Show(e state.Event) {
 // its lines may be cut to the width of the terminal; else they wrap. ok is false if
 // nothing is left to print.
 func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
+	if c.watched && !c.live && !headline(e) {
+		return e, false, false
+	}
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		if text := view.Crashed(d); text != "" {
@@ -232,11 +235,11 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 	case state.RunEnd:
 		return e, false, false // end says more
 	case state.Text:
-		return e, true, c.live || c.speaks && !c.watched
+		return e, true, c.live || c.speaks
 	case state.ToolResult, state.FinalMessage, state.SessionStart:
 		return e, true, c.live
 	case state.Tool, state.Feedback:
-		return e, true, c.live || !c.watched
+		return e, true, true
 	case state.IterationStart:
 		c.title, c.speaks = d.Title, c.plain != nil && c.plain(d.Agent)
 		return e, true, true
@@ -250,7 +253,7 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 		if strings.Contains(d.Reason, d.Detail) { // it decides only whether the same words are shown twice
 			d.Detail = ""
 		}
-		if d.Action == state.ActionStop {
+		if d.Action == state.ActionStop || c.watched && d.Action != state.ActionWait {
 			d.Decision = state.Decision{}
 		}
 		if d.Title == c.title && !c.live {
@@ -259,6 +262,19 @@ func (c *Console) shorten(e state.Event) (short state.Event, fits, ok bool) {
 		e.Data = d
 	}
 	return e, false, true
+}
+
+// headline is true for what is printed beside the monitor, which shows the rest.
+func headline(e state.Event) bool {
+	switch d := e.Data.(type) {
+	case state.RunStart, state.IterationStart, state.IterationEnd, state.Verdict, state.Question, state.Answer, state.Paused:
+		return true
+	case state.Check:
+		return d.Run == ""
+	case state.Decision:
+		return d.Action == state.ActionWait
+	}
+	return false
 }
 
 // columns is the width of the terminal; 0 without one.
@@ -360,9 +376,13 @@ func (c *Console) End(r runner.Ending) {
 	}
 	c.Print("ralph: %s%s%s%s%s", word, after, view.CountIterations(r.Iterations, state.ByRequest(d.ExitReason)), plan,
 		view.Prefix(": ", used))
-	if d.Next != "" {
-		c.command("ralph: next: %s", d.Next)
+	next := func(here bool) {
+		if here && d.Next != "" {
+			c.command("ralph: next: %s", d.Next)
+		}
 	}
+	next(!c.watched)
+	defer next(c.watched) // its pane may have three rows: the last line is what to type
 	reason := d.Reason
 	if d.Status == state.StatusReview {
 		reason = "everything is done, but it needs your review" // at the items below

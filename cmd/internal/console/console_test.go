@@ -90,13 +90,26 @@ func TestConsole_onATerminal_breaksNoWordAndColorsByRole(t *testing.T) {
 }
 
 // The monitor beside it shows the rest.
-func TestConsole_besideTheMonitor_showsOnlyTheCourseOfTheRun(t *testing.T) {
-	got := shown(&Console{watched: true}, 2, state.IterationStart{Title: "one", Total: 3}, state.Tool{Name: "Bash", Arg: "ls"},
+func TestConsole_besideTheMonitor_printsHeadlinesOnly(t *testing.T) {
+	red := state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"}
+	limit := state.Decision{Action: "wait", Rule: "usage_limit", Reason: "a limit", WakeAt: time.Now().Add(time.Hour)}
+	got := shown(&Console{watched: true, plain: func(string) bool { return true }}, 2,
+		state.Check{Name: "test", Run: state.CheckBaseline, Passed: true}, state.IterationStart{Title: "one", Total: 3},
+		state.Tool{Name: "Bash", Arg: "ls"}, state.Text{Text: "I begin."}, state.Denied{Reason: "no"}, state.AgentError{Text: "oh"},
 		state.Feedback{Items: []string{"first"}}, state.Check{Name: "test", Seconds: 1, Output: failure},
-		state.IterationEnd{Decision: state.Decision{Action: "continue", Rule: "continue"}, Title: "one", Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3})
-	want := "\n--- iteration 2 · one\n! check test: failed in 1.0s\n--- iteration 2 not done yet after 1m 01s · 2 files changed\n"
+		state.Check{Name: "test", Run: state.CheckAgain}, state.Finding{Source: state.FoundByAudit, Text: "x"},
+		state.TaskChange{ID: "T1", Title: "one", State: "open"},
+		state.IterationEnd{Decision: red, Title: "one", Outcome: "completed-turn", Files: 2, Seconds: 61, Total: 3},
+		state.Question{ID: "q1", Ask: state.Ask{Text: "which?"}}, state.Decision{Action: "continue", Rule: "question"}, limit)
+	want := "\n--- iteration 2 · one\n! check test: failed in 1.0s\n--- iteration 2 not done yet after 1m 01s · 2 files changed\n" +
+		"= the agent asks q1: which?\n= waiting until " + limit.WakeAt.Local().Format("15:04") + ": a limit (rule usage_limit)\n"
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Error(diff)
+	}
+	out := &strings.Builder{}
+	(&Console{out: out, watched: true}).End(runner.Ending{Decision: rules.Decision{Reason: "why", Next: "ralph resume"}})
+	if !strings.HasSuffix(out.String(), "\nralph: next: ralph resume\n") {
+		t.Errorf("%q", out)
 	}
 }
 

@@ -90,8 +90,8 @@ func checkPanes(p *project, size [2]int) (runner, monitor string) {
 	if beside := left != "0"; beside != (size[0] >= 100) {
 		p.Errorf("%d columns wide, the monitor is at column %s", size[0], left)
 	}
-	if left, top := p.tmux("display-message", "-p", "-t", runner, "#{pane_left}"), p.tmux("display-message", "-p", "-t", runner, "#{pane_top}"); left != "0" || top != "0" {
-		p.Errorf("the runner is at column %s, row %s", left, top)
+	if at := p.tmux("display-message", "-p", "-t", runner, "#{pane_at_left}#{pane_at_bottom}"); at != "11" {
+		p.Errorf("the runner is neither to the left nor below: %s", at)
 	}
 	return runner, monitor
 }

@@ -190,7 +190,7 @@ func (p *project) panes() (runner, monitor string) {
 	p.Helper()
 	p.Until("two panes", func() bool {
 		lines := strings.Split(p.try("list-panes", "-a", "-F", "#{pane_id} #{pane_current_path}"), "\n")
-		var ids []string
+		var ids []string // of a narrow window the monitor's first, which is above the runner's
 		for _, line := range lines {
 			if id, dir, _ := strings.Cut(line, " "); dir == p.dir {
 				ids = append(ids, id)
@@ -198,6 +198,9 @@ func (p *project) panes() (runner, monitor string) {
 		}
 		if len(ids) == 2 {
 			runner, monitor = ids[0], ids[1]
+			if p.tmux("display-message", "-p", "-t", runner, "#{pane_at_right}") == "1" {
+				runner, monitor = monitor, runner
+			}
 		}
 		return len(ids) == 2
 	}, func() string { return p.try("list-panes", "-a", "-F", "#{pane_id} #{pane_current_path}") })
