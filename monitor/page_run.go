@@ -302,8 +302,8 @@ func (r *runPage) choose(i int) {
 // olderBytes is how much of the events is loaded at once for a log that is scrolled back.
 const olderBytes = 1 << 20
 
-// readOlder loads older lines when the log is scrolled back. Call it on the feed's goroutine.
-func (r *runPage) readOlder() {
+// readOlder loads older lines when the log is scrolled back, and reports whether it did. Call it on the feed's goroutine.
+func (r *runPage) readOlder() bool {
 	u, v := r.u, r.log
 	u.mu.Lock()
 	wanted := (v.needOlder || v.query != "") && !v.noOlder && u.front().page == r
@@ -314,7 +314,7 @@ func (r *runPage) readOlder() {
 	}
 	u.mu.Unlock()
 	if !wanted {
-		return
+		return false
 	}
 	var lines []view.Line
 	log := view.Log{LineOptions: u.lines.LineOptions}
@@ -346,4 +346,5 @@ func (r *runPage) readOlder() {
 	if v.noOlder && asked {
 		u.say("the beginning, %s; o opens the whole log", v.oldest().Local().Format(time.TimeOnly))
 	}
+	return true
 }

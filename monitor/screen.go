@@ -7,6 +7,7 @@ import (
 	"os/signal"
 	"runtime/debug"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -93,12 +94,14 @@ func (u *ui) loop() error {
 	return err
 }
 
-// pump applies updates of the feed until ctx ends.
+// pump applies updates of the feed until ctx ends. The screen has clocks: without news, it is drawn once a second.
 func (u *ui) pump(ctx context.Context) {
-	for u.feed.Wait(ctx) {
-		u.apply(u.feed.Poll())
-		u.run.readOlder()
-		u.redraw()
+	for drawn := int64(0); u.feed.Wait(ctx); {
+		news, second := u.apply(u.feed.Poll()), time.Now().Unix()
+		if u.run.readOlder() || news || second != drawn {
+			drawn = second
+			u.redraw()
+		}
 	}
 }
 
@@ -137,10 +140,14 @@ func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
 }
 
 // guard is a terminal whose Fini returns within closeBound. tcell's own Fini waits for
-// goroutines that may hang if the terminal is gone.
+// goroutines that may hang if the terminal is gone. It gives tcell only what differs from the
+// frame before: a cell that tview clears and draws as it was would be printed again.
 type guard struct {
 	tcell.Screen
-	saved *term.State
+	saved       *term.State
+	width       int
+	next, shown []glyph // of the rows, one after the other
+	resized     atomic.Bool
 
 	mu    sync.Mutex
 	ended bool
@@ -161,18 +168,72 @@ func (g *guard) whileOpen(f func()) {
 	}
 }
 
-// Clear clears the screen; tview calls it after a resize.
-func (g *guard) Clear() { g.whileOpen(g.Screen.Clear) }
+// glyph is what a cell shows.
+type glyph struct {
+	base  rune
+	marks string
+	style tcell.Style
+}
+
+// Clear begins a frame.
+func (g *guard) Clear() {
+	w, h := g.Size()
+	if w != g.width || w*h != len(g.next) {
+		g.width, g.next, g.shown = w, make([]glyph, w*h), nil
+	}
+	for i := range g.next {
+		g.next[i] = glyph{base: ' '}
+	}
+}
+
+// PollEvent returns the next event. With a new size, tcell may have forgotten cells.
+func (g *guard) PollEvent() tcell.Event {
+	e := g.Screen.PollEvent()
+	if _, is := e.(*tcell.EventResize); is {
+		g.resized.Store(true)
+	}
+	return e
+}
+
+// SetContent sets a cell of the frame.
+func (g *guard) SetContent(x, y int, base rune, marks []rune, style tcell.Style) {
+	if at := y*g.width + x; x >= 0 && x < g.width && y >= 0 && at < len(g.next) {
+		g.next[at] = glyph{base, string(marks), style}
+	}
+}
+
+// GetContent returns a cell of the frame.
+func (g *guard) GetContent(x, y int) (base rune, marks []rune, style tcell.Style, width int) {
+	if at := y*g.width + x; x >= 0 && x < g.width && y >= 0 && at < len(g.next) {
+		one := g.next[at]
+		return one.base, []rune(one.marks), one.style, max(canvas.CellWidth(one.base), 1)
+	}
+	return ' ', nil, plain, 1
+}
 
 // Sync draws every cell again.
 func (g *guard) Sync() { g.whileOpen(g.Screen.Sync) }
 
 // Show draws what has changed.
-func (g *guard) Show() { g.whileOpen(g.Screen.Show) }
+func (g *guard) Show() {
+	g.whileOpen(func() {
+		if g.resized.Swap(false) {
+			g.shown = nil
+		}
+		for i, one := range g.next {
+			if len(g.shown) == 0 || one != g.shown[i] {
+				g.Screen.SetContent(i%g.width, i/g.width, one.base, []rune(one.marks), one.style)
+			}
+		}
+		g.shown = append(g.shown[:0], g.next...)
+		g.Screen.Show()
+	})
+}
 
 // Resume takes the terminal back. If that fails because the terminal is gone, nothing
 // may draw any more: tcell then has no cells, and its draw would never return.
 func (g *guard) Resume() error {
+	g.resized.Store(true)
 	err := g.Screen.Resume()
 	if err == nil {
 		_, _, err = term.GetSize(int(os.Stdout.Fd()))

@@ -80,6 +80,17 @@ func (p *terminal) prints(text string) {
 	until(p.t, "output "+text, func() bool { return strings.Contains(p.text(), text) })
 }
 
+func TestScreen_aRowChanges_onlyThatIsPrinted(t *testing.T) {
+	p := openTerminalOf(t, living(t).Dir)
+	p.prints("help")
+	before := len(p.text())
+	_, _ = p.master.WriteString("i")
+	p.prints("prompt:")
+	if now := p.text()[before:]; strings.Contains(now, "RUNNING") || strings.Contains(now, "log") {
+		t.Errorf("it printed %q", now)
+	}
+}
+
 func (p *terminal) ends() error {
 	p.t.Helper()
 	select {
@@ -144,21 +155,25 @@ type cells struct {
 	held []int
 }
 
-func (c *cells) Clear() { c.held[0]++ }
-func (c *cells) Sync()  { c.held[0]++ }
-func (c *cells) Fini()  { c.held = nil }
+func (c *cells) Size() (int, int)                               { return 1, 1 }
+func (c *cells) SetContent(int, int, rune, []rune, tcell.Style) { c.held[0]++ }
+func (c *cells) Show()                                          { c.held[0]++ }
+func (c *cells) Sync()                                          { c.held[0]++ }
+func (c *cells) Fini()                                          { c.held = nil }
 
-func TestGuard_endWhileTheEventLoopClears_isNoCrash(t *testing.T) {
+func TestGuard_endWhileTheEventLoopDraws_isNoCrash(t *testing.T) {
 	for range 100 {
 		g := &guard{Screen: &cells{held: make([]int, 1)}}
 		var wait sync.WaitGroup
 		wait.Go(g.Fini)
 		for range 20 {
 			g.Clear()
+			g.Show()
 			g.Sync()
 		}
 		wait.Wait()
 		g.Clear()
+		g.Show()
 		g.Sync()
 	}
 }

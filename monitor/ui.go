@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -98,8 +99,8 @@ func (u *ui) hints() []binding {
 	return all
 }
 
-// apply takes an update of the feed.
-func (u *ui) apply(up view.Update) {
+// apply takes an update of the feed. news is true if more than the time is different.
+func (u *ui) apply(up view.Update) (news bool) {
 	var lines []view.Line
 	for _, e := range up.LogEvents() {
 		lines = append(lines, oneLine(e, u.lines.Lines(e))...)
@@ -111,6 +112,9 @@ func (u *ui) apply(up view.Update) {
 	notes := u.notes.read(u.feed.Reader()) // without the lock: only this goroutine writes u.notes
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	was, is := u.model.Snapshot, up.Snapshot
+	was.At, was.Age, was.Status.Timestamp = is.At, is.Age, is.Status.Timestamp
+	news = lines != nil || len(up.Events) > 0 || notes != u.notes || !reflect.DeepEqual(was, is)
 	u.notes = notes
 	u.model.Apply(up)
 	u.run.add(lines, up.Gap, plan)
@@ -119,6 +123,7 @@ func (u *ui) apply(up view.Update) {
 			p.Update(up)
 		}
 	}
+	return news
 }
 
 // runID is the id of the run on the screen.
@@ -135,7 +140,6 @@ func (u *ui) Draw(screen tcell.Screen) {
 	defer u.mu.Unlock()
 	u.first.Do(func() { close(u.started) })
 	screen.HideCursor()
-	u.DrawForSubclass(screen, u)
 	x, y, w, h := u.GetInnerRect()
 	c := canvas.Canvas{Screen: screen, X: x, Y: y, W: w, H: h, Theme: u.theme}
 	u.shown = summary.Of(&u.model, u.o.Now())

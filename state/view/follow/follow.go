@@ -5,6 +5,7 @@ import (
 	"context"
 	"path/filepath"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/state"
+	"ralph/state/projectfs"
 	"ralph/state/view"
 )
 
@@ -85,9 +87,10 @@ func (f *Follower) listen() {
 				events = nil
 				continue
 			}
-			switch filepath.Base(e.Name) {
-			case filepath.Base(f.reader.EventsPath()), filepath.Base(f.reader.LiveLogPath()):
-			default:
+			switch name := filepath.Base(e.Name); {
+			case strings.Contains(name, projectfs.Temporary): // its new name comes next
+				continue
+			case name != filepath.Base(f.reader.EventsPath()) && name != filepath.Base(f.reader.LiveLogPath()):
 				f.due.Store(true)
 			}
 		case _, ok := <-errs: // after an overflow, anything may have changed
@@ -129,6 +132,17 @@ func (f *Follower) Wait(ctx context.Context) bool {
 	if f.more {
 		return ctx.Err() == nil
 	}
+	// The clocks of a screen change with the second.
+	idle := time.NewTimer(time.Until(f.polled.Truncate(f.idle).Add(f.idle)))
+	defer idle.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-idle.C:
+		f.watch()
+		return true
+	case <-f.kick:
+	}
 	pause := time.NewTimer(pollPause - time.Since(f.polled))
 	defer pause.Stop()
 	select {
@@ -136,14 +150,9 @@ func (f *Follower) Wait(ctx context.Context) bool {
 		return false
 	case <-pause.C:
 	}
-	idle := time.NewTimer(f.idle - time.Since(f.polled))
-	defer idle.Stop()
 	select {
-	case <-ctx.Done():
-		return false
-	case <-f.kick:
-	case <-idle.C:
-		f.watch()
+	case <-f.kick: // the next Poll sees that, too
+	default:
 	}
 	return true
 }
@@ -151,7 +160,7 @@ func (f *Follower) Wait(ctx context.Context) bool {
 // Poll reads what changed since the last Poll. Errors are in Problems.
 func (f *Follower) Poll() view.Update {
 	f.polled = time.Now()
-	if f.due.Swap(false) || time.Since(f.taken) >= f.idle {
+	if f.due.Swap(false) || time.Since(f.taken) >= f.idle*9/10 {
 		f.snap, f.taken = view.Gather(f.reader, f.now()).Keep(f.snap), f.polled
 	}
 	u := view.Update{Snapshot: f.snap}
