@@ -89,11 +89,11 @@ type EventFilter func(Kind) bool
 // Decode reads one line. It returns false for a line that is not an event, or
 // whose kind the filter leaves out.
 func (wanted EventFilter) Decode(line []byte) (Event, bool) {
-	if wanted != nil && !wanted(HeadOf(line).Kind) {
+	if wanted != nil && !wanted(kindIn(line)) {
 		return Event{}, false
 	}
 	var e Event
-	if json.Unmarshal(line, &e) != nil || e.Kind == "" {
+	if e.UnmarshalJSON(line) != nil || e.Kind == "" {
 		return Event{}, false
 	}
 	return e, true

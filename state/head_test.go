@@ -54,3 +54,35 @@ func TestHeadOf_oddLines_areReadAsFarAsTheyGo(t *testing.T) {
 		}
 	}
 }
+
+// A reader skips lines by the kind alone.
+func TestKindIn_anyLine_isThatOfTheHead(t *testing.T) {
+	for _, line := range []string{
+		`{"v":2,"seq":1,"time":"2026-11-20T10:00:00Z","kind":"text","run":"r","data":{"text":"x"}}`,
+		`{"v":2,"seq":1,"time":"2026-11-20T10:00:00Z","kind":"te`, `{"v":2,"kind":"tool","run":"a\"b","data":{}}`,
+		`{"v" : 2,"kind":"x","run":"r"}`, `{ "v":2,"kind":"x"}`, `{"a":{"kind":"y"},"kind":"x"}`, `{"a":[1,2],"kind":"x"}`,
+		`{"kind":""}`, `{"kind":"x"}`, `{"kind":"x","data":`, `{"v":2}`, `{}`, `{`, ``, `null`, `[1]`, `{"kind`, `{"kind"`, `{"kind":`, `{"kind":"`,
+		`{"k\u0069nd":"x"}`, `{"kind":"\u0078"}`, `{"kind":"x","iteration":"3"}`, `{"run":5,"kind":"x"}`,
+	} {
+		want, got := HeadOf([]byte(line)).Kind, kindIn([]byte(line))
+		if whole := json.Valid([]byte(line)) && want != ""; got != want && whole {
+			t.Errorf("%s: %q, want %q", line, got, want)
+		}
+	}
+}
+
+func BenchmarkKindIn(b *testing.B) {
+	line := encoded(b, NewEvent(Origin{Run: "20261129-084316-02ca", Host: "host", Iteration: 3, Task: "task-1", Role: "developer", Attempt: 1},
+		time.Now(), Text{Text: "All work and no play."}))
+	for b.Loop() {
+		kindIn(line)
+	}
+}
+
+func BenchmarkHeadOf(b *testing.B) {
+	line := encoded(b, NewEvent(Origin{Run: "20261129-084316-02ca", Host: "host", Iteration: 3, Task: "task-1", Role: "developer", Attempt: 1},
+		time.Now(), Text{Text: "All work and no play."}))
+	for b.Loop() {
+		HeadOf(line)
+	}
+}

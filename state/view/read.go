@@ -2,18 +2,37 @@ package view
 
 import (
 	"bufio"
+	"bytes"
+	"encoding/json"
 	"io"
 	"slices"
 
 	"ralph/state"
 )
 
-// ReadRun folds all events of one run, also those in rotated files. With alive,
-// an iteration without an end is running, else it was cut off. A run without
-// events gives an empty model.
+// ReadRun folds all events of one run, also those in rotated files; of tool calls, it knows only how many there were.
+// With alive, an iteration without an end is running, else it was cut off. A run without events gives an empty model.
 func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
-	all := &Run{ID: run}
-	if err := EachEvent(r, run, Folded, all.Add); err != nil {
+	all, kind := &Run{ID: run}, state.Kind("")
+	var call state.Event
+	var from []byte // of the latest call: most have the same
+	decoded := state.EventFilter(func(k state.Kind) bool { kind = k; return Folded(k) && k != state.KindTool })
+	err := eachLine(r, run, func(line []byte) {
+		e, ok := decoded.Decode(line)
+		if kind == state.KindTool && json.Valid(line) { // a killed runner may have left half a line
+			_, origin, _ := bytes.Cut(line, []byte(`"kind":"tool",`))
+			if origin, _, _ = bytes.Cut(origin, []byte(`"data":`)); !bytes.Equal(origin, from) || len(from) == 0 {
+				h := state.HeadOf(line)
+				from = bytes.Clone(origin)
+				call = state.NewEvent(state.Origin{Run: h.Run, Iteration: h.Iteration, Task: h.Task}, h.Time, state.Tool{})
+			}
+			e, ok = call, true
+		}
+		if ok && e.Run == run {
+			all.Add(e)
+		}
+	})
+	if err != nil {
 		return nil, err
 	}
 	all.Settle(alive)
@@ -22,6 +41,11 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 
 // EachEvent calls do for the events of a run, or of all runs if run is empty, oldest first.
 func EachEvent(r *state.Reader, run string, wanted state.EventFilter, do func(state.Event)) error {
+	return eachLine(r, run, decoding(run, wanted, do))
+}
+
+// eachLine calls do for the lines of the files with events of a run.
+func eachLine(r *state.Reader, run string, do func(line []byte)) error {
 	files, err := r.EventFiles()
 	for i, name := range slices.Backward(files) {
 		if run != "" && startsRun(name) == run {
@@ -31,7 +55,7 @@ func EachEvent(r *state.Reader, run string, wanted state.EventFilter, do func(st
 	}
 	for _, name := range files {
 		if err == nil {
-			err = readEvents(name, run, wanted, do)
+			err = readLines(name, do)
 		}
 	}
 	return err
@@ -46,7 +70,7 @@ func ReadRotated(r *state.Reader) (*Run, error) {
 	}
 	run := &Run{}
 	for _, name := range files[:len(files)-1] {
-		if err := readEvents(name, "", Folded, run.Add); err != nil {
+		if err := readLines(name, decoding("", Folded, run.Add)); err != nil {
 			return run, err
 		}
 	}
@@ -86,15 +110,19 @@ func startsRun(name string) string {
 // log, and are most of a file.
 func Folded(k state.Kind) bool { return k != state.KindText && k != state.KindToolResult }
 
-// readEvents calls do for the events of one file, of all runs if run is empty; a missing file has none.
-func readEvents(name, run string, wanted state.EventFilter, do func(state.Event)) error {
-	_, err := ScanLines(name, 0, -1, func(line []byte) bool {
+// readLines calls do for the lines of one file; a missing file has none.
+func readLines(name string, do func(line []byte)) error {
+	_, err := ScanLines(name, 0, -1, func(line []byte) bool { do(line); return true })
+	return err
+}
+
+// decoding returns a function that calls do for the event of a line, if it is of this run; empty: of any.
+func decoding(run string, wanted state.EventFilter, do func(state.Event)) func(line []byte) {
+	return func(line []byte) {
 		if e, ok := wanted.Decode(line); ok && (run == "" || e.Run == run) {
 			do(e)
 		}
-		return true
-	})
-	return err
+	}
 }
 
 // Recall adds the latest three findings, and the latest iteration, of this run to a model whose events were

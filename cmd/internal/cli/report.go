@@ -113,7 +113,7 @@ func buildReport(ctx context.Context, r *state.Reader, snapshot view.Snapshot, r
 	if err != nil {
 		return nil, err
 	}
-	folds, err := foldRuns(r, run)
+	folds, _, err := foldRuns(r, run)
 	if err != nil {
 		return nil, err
 	}
@@ -176,10 +176,14 @@ func learned(r *state.Reader, run string) (texts []string) {
 	return texts
 }
 
-// foldRuns folds the events of a run; empty: of all but some.
-func foldRuns(r *state.Reader, run string, but ...string) (map[string]*report.Fold, error) {
-	folds := map[string]*report.Fold{}
-	err := view.EachEvent(r, run, report.Wanted, func(e state.Event) {
+// foldRuns folds the events of a run; empty: of all but some. It also returns what it met of the last errors of runs that
+// crashed, by run, as found by the runs after them.
+func foldRuns(r *state.Reader, run string, but ...string) (folds map[string]*report.Fold, failed map[string]string, err error) {
+	folds, failed = map[string]*report.Fold{}, map[string]string{}
+	err = view.EachEvent(r, run, report.Wanted, func(e state.Event) {
+		if d, ok := e.Data.(state.RunStart); ok && d.Killed != "" {
+			failed[d.Killed] = d.LastError
+		}
 		if e.Run == "" || slices.Contains(but, e.Run) {
 			return
 		}
@@ -188,7 +192,7 @@ func foldRuns(r *state.Reader, run string, but ...string) (map[string]*report.Fo
 		}
 		folds[e.Run].Add(e)
 	})
-	return folds, err
+	return folds, failed, err
 }
 
 // lastErrors returns the last errors of runs that crashed, by run, as found by the runs after them.

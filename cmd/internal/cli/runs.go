@@ -103,12 +103,11 @@ func runsOf(r *state.Reader, dir string) ([]runRow, error) {
 	last := snapshot.Status.RunID
 	// The record of the last run may be outdated: the run was resumed.
 	known = slices.DeleteFunc(known, func(run string) bool { return run == last })
-	folds, err := foldRuns(r, "", known...)
+	folds, failed, err := foldRuns(r, "", known...)
 	if err != nil {
 		return nil, err
 	}
 	var rows []runRow
-	failed := lastErrors(r)
 	for _, f := range folds {
 		if f.Run.End != nil && f.Run.ID <= r.Pruned() {
 			continue
