@@ -1,7 +1,11 @@
 package agent
 
 import (
+	"regexp"
+	"strings"
 	"testing"
+
+	"pgregory.net/rapid"
 
 	"ralph/state"
 )
@@ -42,4 +46,19 @@ func TestRecordings_onlyTheEndlessOneRepeatsItself(t *testing.T) {
 	if found != 1 {
 		t.Errorf("%d recordings are in circles", found)
 	}
+}
+
+// What a text is without times must not depend on how fast they are found.
+func TestTimeless_anyText_isWithoutTimes(t *testing.T) {
+	slow := regexp.MustCompile(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|` +
+		`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
+		`\b\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
+	part := rapid.SampledFrom([]string{"1", "23", "2026", "2026-11-20", "T", "t", " ", "10:20", ":30", ".5", ",7", "Z", "+01:00", "s", "ms", "µs", "M",
+		"minutes", "Sec", "x", "_", "-", ":", ".", "\n", "é", "ſ"})
+	rapid.Check(t, func(rt *rapid.T) {
+		text := strings.Join(rapid.SliceOfN(part, 0, 12).Draw(rt, "parts"), "")
+		if got, want := timeless(text), slow.ReplaceAllString(text, "T"); got != want {
+			rt.Errorf("%q: %q, want %q", text, got, want)
+		}
+	})
 }

@@ -207,16 +207,53 @@ var (
 	// sleepRE matches a command that waits for at least a second.
 	sleepRE = lazy.Regexp(`(?i)\bsleep\s+[1-9]|\bwait\b|\bwatch\b|\btail\s+(-\S+\s+)*-\S*f|\bpoll|\bretry\b|` +
 		`--wait|\bgh (run|pr checks)\b`)
-	waiterRE = lazy.Regexp(`(?i)output|wait|poll|status|monitor|stdin|sleep|wakeup`)
-	timeRE   = lazy.Regexp(`(?i)\d{4}-\d\d-\d\d[t ]\d\d:\d\d(:\d\d)?([.,]\d+)?(z|[+-]\d\d:?\d\d)?|` +
-		`\b\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
-		`\b\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b`)
+	dateRE = lazy.Regexp(`^\d{4}-\d\d-\d\d[Tt ]\d\d:\d\d(:\d\d)?([.,]\d+)?([Zz]|[+-]\d\d:?\d\d)?`)
+	timeRE = lazy.Regexp(`(?i)^(\d{1,2}:\d\d(:\d\d)?([.,]\d+)?\b|` +
+		`\d+([.,]\d+)*\s?(ns|µs|us|ms|milliseconds?|s|secs?|seconds?|m|mins?|minutes?)\b)`)
 )
 
 // waits is true for a call that only waits for something else.
 func waits(call state.Tool) bool {
-	return waiterRE().MatchString(call.Name) || !call.File && sleepRE().MatchString(call.Arg)
+	return mentions(call.Name, "output", "wait", "poll", "status", "monitor", "stdin", "sleep", "wakeup") ||
+		!call.File && mentions(call.Arg, "sleep", "wait", "watch", "tail", "poll", "retry", "gh ") && sleepRE().MatchString(call.Arg)
 }
 
-// timeless is a text without times of day and spans.
-func timeless(text string) string { return timeRE().ReplaceAllString(text, "T") }
+func mentions(text string, words ...string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(words, func(word string) bool { return strings.Contains(text, word) })
+}
+
+// longestTime is more than a time of day or a span has, in bytes.
+const longestTime = 64
+
+// timeless is a text without times of day and spans. It looks only at numbers: a flood of output is mostly other text.
+func timeless(text string) string {
+	var b strings.Builder
+	done := 0
+	for i := 0; i < len(text); i++ {
+		end := i
+		for end < len(text) && text[end] >= '0' && text[end] <= '9' {
+			end++
+		}
+		if end == i || end < len(text) && strings.IndexByte("-:., \t\n\r\f\vnumsNUMS\xc2\xc5\xce", text[end]) < 0 {
+			i = max(i, end-1)
+			continue
+		}
+		found := ""
+		at := max(i, end-4)
+		if found = dateRE().FindString(text[at:min(len(text), at+longestTime)]); found == "" && (i == 0 || !wordByte(text[i-1])) {
+			at = i
+			found = timeRE().FindString(text[at:min(len(text), at+longestTime)])
+		}
+		if i = end - 1; found != "" {
+			b.WriteString(text[done:at] + "T")
+			done = at + len(found)
+			i = done - 1
+		}
+	}
+	return b.String() + text[done:]
+}
+
+func wordByte(c byte) bool {
+	return c == '_' || c >= '0' && c <= '9' || c|0x20 >= 'a' && c|0x20 <= 'z'
+}

@@ -78,7 +78,8 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	watch := edits.Follow(protect.Watched(t.a.Plan, before), edits.Place{Below: box.Below(), Hidden: box.InContainer()}, func() Plan { return store.Read(t.a.Plan) })
 	cmd.Started = watch.Started
 	silence := activity{Dir: t.a.Dir, Plain: spec.Format == agent.FormatText}
-	decoder := spec.NewDecoder(watch.Listen(followActivity(&cmd, &silence, t.listen(c.transcript))))
+	listener := t.listener(c.transcript)
+	decoder := spec.NewDecoder(watch.Listen(followActivity(&cmd, &silence, listener.take)))
 	if request.Session != "" {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
@@ -94,6 +95,7 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 	})
 	c.edits, t.w.Size = watch.Stop(), c.exit.Size // the terminal may have been resized
 	decoder.Close()
+	listener.spent.tell()
 	if errors.Is(err, ptyexec.ErrNotFound) || errors.Is(err, ptyexec.ErrNotExecutable) || errors.Is(err, ptyexec.ErrNotConfined) {
 		return call{notStarted: err.Error()}, nil
 	}
@@ -138,50 +140,6 @@ func (w *Worker) env() []string {
 		return os.Environ()
 	}
 	return w.Env
-}
-
-// listen returns a function that adds events of the decoder to the transcript and hands them
-// on. A flood of text goes only into the transcript and the raw output.
-func (t *turn) listen(transcript *agent.Transcript) func(state.Payload) {
-	var circles agent.StuckWatch
-	var keys logs.PrivateKeys
-	redacted := func(p state.Payload) state.Payload {
-		if text, ok := p.(state.Text); ok { // perhaps one line of a key
-			text.Text = keys.Cut(text.Text)
-			p = text
-		}
-		return t.redacted(p)
-	}
-	return floodLimit(redacted, t.send, func(p state.Payload) {
-		transcript.Add(p)
-		transcript.Repeats = circles.See(p)
-	})
-}
-
-// shownMost is the text of one call after which narration and tool results
-// go only into its raw output: the logs rotate, and would keep none of it.
-const shownMost = 32 << 20
-
-// floodLimit returns a function that hides the secrets of what a call reports, then keeps and
-// shows it. What is beyond what is shown is only kept.
-func floodLimit(hide func(state.Payload) state.Payload, show, keep func(state.Payload)) func(state.Payload) {
-	shown := 0
-	return func(p state.Payload) {
-		n, bulk := 0, false
-		switch d := p.(type) {
-		case state.Text:
-			n, bulk = len(d.Text), true
-		case state.ToolResult:
-			n, bulk = len(d.Text), true
-		}
-		if shown += n; bulk && shown > shownMost {
-			keep(p)
-			return
-		}
-		p = hide(p)
-		keep(p)
-		show(p)
-	}
 }
 
 // mostRaw bounds the output that is kept of one call, in bytes.

@@ -64,10 +64,21 @@ func TestPayload_eachKind_hidesItsWords(t *testing.T) {
 	for _, row := range state.Kinds() {
 		v := reflect.New(reflect.TypeOf(row.Payload)).Elem()
 		fill(v)
-		hidden := redactPayload(v.Interface().(state.Payload), func(text string) string { return strings.ReplaceAll(text, key, "***") })
-		for _, field := range left(string(row.Kind), reflect.ValueOf(hidden)) {
-			if !slices.Contains(wordless(), field[strings.LastIndex(field, ".")+1:]) {
-				t.Errorf("%s is not hidden", field)
+		withoutLists := reflect.New(v.Type()).Elem()
+		withoutLists.Set(v)
+		for i := range v.NumField() {
+			if f := withoutLists.Field(i); f.Kind() == reflect.Slice {
+				f.SetZero()
+			} else if f.Type() == reflect.TypeFor[state.Tool]() {
+				f.FieldByName("Asks").SetZero()
+			}
+		}
+		for _, v := range []reflect.Value{v, withoutLists} {
+			hidden := redactPayload(v.Interface().(state.Payload), func(text string) string { return strings.ReplaceAll(text, key, "***") })
+			for _, field := range left(string(row.Kind), reflect.ValueOf(hidden)) {
+				if !slices.Contains(wordless(), field[strings.LastIndex(field, ".")+1:]) {
+					t.Errorf("%s is not hidden", field)
+				}
 			}
 		}
 	}

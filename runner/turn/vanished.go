@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"ralph/runner/audit"
@@ -28,7 +29,7 @@ type turnRefs struct {
 	task     task.Task
 	before   git.RefsView
 	told     int      // how many losses had been told when it began
-	commands []string // that its tools ran
+	commands []string // of git, that its tools ran
 	over     bool
 }
 
@@ -41,6 +42,9 @@ func (s *Shared) begin(t task.Task, before git.RefsView) *turnRefs {
 }
 
 func (s *Shared) ran(r *turnRefs, command string) {
+	if !strings.Contains(command, "git") { // it removes nothing of a repository: see audit.Removes
+		return
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	r.commands = append(r.commands, command)

@@ -10,9 +10,13 @@ import (
 )
 
 // Object holds the members of a JSON object, in their order.
-type Object []member
+type Object struct {
+	json string
+	at   []member
+}
 
-type member struct{ key, raw string }
+// member is where the parts of a member are. Without pointers, a flood of records costs the garbage collector half.
+type member struct{ key, keyEnd, raw, rawEnd int32 }
 
 // Members returns the members of an object, and nothing for any other value.
 //
@@ -20,21 +24,24 @@ type member struct{ key, raw string }
 // throughput of ralph: most of a record is text that nobody reads.
 func Members(r gjson.Result) Object {
 	if !r.IsObject() {
-		return nil
+		return Object{}
 	}
-	o := make(Object, 0, 16)
-	each(r.Raw, func(key, raw string) bool {
-		o = append(o, member{key, raw})
+	o := Object{r.Raw, make([]member, 0, 12)}
+	each(r.Raw, func(m member) bool {
+		o.at = append(o.at, m)
 		return true
 	})
 	return o
 }
 
+func (o Object) key(m member) string { return o.json[m.key:m.keyEnd] }
+func (o Object) raw(m member) string { return o.json[m.raw:m.rawEnd] }
+
 // Get returns a member. The zero Result stands for one that is missing.
 func (o Object) Get(key string) gjson.Result {
-	for _, m := range o {
-		if m.key == key {
-			return value(m.raw)
+	for _, m := range o.at {
+		if o.key(m) == key {
+			return value(o.raw(m))
 		}
 	}
 	return gjson.Result{}
@@ -58,8 +65,8 @@ func (o Object) Bool(key string) bool { return o.Get(key).Bool() }
 // All yields the members.
 func (o Object) All() iter.Seq2[string, gjson.Result] {
 	return func(yield func(string, gjson.Result) bool) {
-		for _, m := range o {
-			if !yield(m.key, value(m.raw)) {
+		for _, m := range o.at {
+			if !yield(o.key(m), value(o.raw(m))) {
 				return
 			}
 		}
@@ -70,30 +77,31 @@ func (o Object) All() iter.Seq2[string, gjson.Result] {
 func Elements(r gjson.Result) iter.Seq[gjson.Result] {
 	return func(yield func(gjson.Result) bool) {
 		if r.IsArray() {
-			each(r.Raw, func(_, raw string) bool { return yield(value(raw)) })
+			each(r.Raw, func(m member) bool { return yield(value(r.Raw[m.raw:m.rawEnd])) })
 		}
 	}
 }
 
 // each yields the values in an object or an array; elements have no key. It
 // stops at broken JSON.
-func each(s string, yield func(key, raw string) bool) {
+func each(s string, yield func(member) bool) {
 	object := s[0] == '{'
 	for i := skipBlanks(s, 1); i < len(s) && s[i] != '}' && s[i] != ']'; i = skipBlanks(s, i+1) {
-		key := ""
+		var m member
 		if object {
 			if s[i] != '"' {
 				return
 			}
 			end := skipString(s, i)
-			key = s[i+1 : max(i+1, end-1)]
+			m.key, m.keyEnd = int32(i+1), int32(max(i+1, end-1))
 			if i = skipBlanks(s, end); i == len(s) || s[i] != ':' {
 				return
 			}
 			i = skipBlanks(s, i+1)
 		}
 		next := skipValue(s, i)
-		if next == i || !yield(key, s[i:next]) {
+		m.raw, m.rawEnd = int32(i), int32(next)
+		if next == i || !yield(m) {
 			return
 		}
 		if i = skipBlanks(s, next); i == len(s) || s[i] != ',' {

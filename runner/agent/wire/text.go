@@ -124,9 +124,9 @@ func Arguments(input gjson.Result) Args {
 // sum tells calls apart. How a model describes a command does not count.
 func sum(args Object) string {
 	var all []string
-	for _, m := range args {
-		if m.key != "description" {
-			all = append(all, m.key, m.raw)
+	for _, m := range args.at {
+		if key := args.key(m); key != "description" {
+			all = append(all, key, args.raw(m))
 		}
 	}
 	return Sum(all...)
@@ -186,7 +186,7 @@ func Argument(input gjson.Result) string {
 	if _, text := mainArg(args); text != "" {
 		return OneLine(text)
 	}
-	if len(args) == 0 {
+	if len(args.at) == 0 {
 		return ""
 	}
 	return OneLine(input.Raw)

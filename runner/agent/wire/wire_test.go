@@ -33,8 +33,8 @@ func TestMembers_anyObject_readsWhatEncodingJSONReads(t *testing.T) {
 			t.Fatal(err)
 		}
 		o := Members(gjson.Result{Type: gjson.JSON, Raw: string(data)})
-		if len(o) != len(want) {
-			t.Fatalf("%d members of %s", len(o), data)
+		if len(o.at) != len(want) {
+			t.Fatalf("%d members of %s", len(o.at), data)
 		}
 		got := map[string]any{}
 		for key, v := range o.All() {
@@ -55,7 +55,7 @@ func TestMembers_anyObject_readsWhatEncodingJSONReads(t *testing.T) {
 
 func TestMembers_ofNoObject_isEmpty(t *testing.T) {
 	o := Members(gjson.Parse(`["a"]`))
-	if len(o) != 0 || o.Has("a") || o.Text("a") != "" || o.Int("a") != 0 || o.Bool("a") || o.Members("a") != nil {
+	if len(o.at) != 0 || o.Has("a") || o.Text("a") != "" || o.Int("a") != 0 || o.Bool("a") || len(o.Members("a").at) != 0 {
 		t.Errorf("%v", o)
 	}
 	for e := range Elements(gjson.Parse(`{"a":1}`)) {
