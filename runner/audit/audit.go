@@ -73,7 +73,7 @@ func Kinds() []KindRow {
 			return taskWords().advises.MatchString(task) || asksForTestsApart(task) || asksForFewerTests(task)
 		},
 			Found: "commands, CI or lint settings that judge the work became easier to pass, or ralph's settings, " +
-				"prompt or specs changed"},
+				"prompt or specs changed, or git does not show a new or changed file that decides how tests run"},
 		{Kind: KindFewerTests, excused: asksForFewerTests, Found: "a check runs fewer tests than at the baseline"},
 		{Kind: KindGreenByTests, excused: func(task string) bool {
 			return asksForOtherTests(task) || asksForFewerTests(task) && !asksToPass(task)
@@ -109,6 +109,7 @@ type Finding struct {
 	File string `json:"file,omitempty"` // as in File.Path; empty for findings in the plan
 	Task string `json:"task,omitempty"` // id; empty for findings in files
 	Text string `json:"text"`           // one sentence for people
+	Show string `json:"show,omitempty"` // the command that shows it; empty: ralph diff
 	// Revert is true if unticking Task fixes it.
 	Revert bool `json:"revert,omitempty"`
 	// Doubt is true if honest work often looks the same: worth reporting, but no reason

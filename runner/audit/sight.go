@@ -9,6 +9,8 @@ import (
 	"strings"
 	"sync"
 
+	"mvdan.cc/sh/v3/syntax"
+
 	"ralph/logs/termtext"
 	"ralph/runner/git"
 )
@@ -21,6 +23,15 @@ func (in Input) sight() []Finding {
 	}
 	by := map[string][]string{} // files, by what hides them
 	for _, h := range in.Hidden {
+		if h.StandIn {
+			f := Finding{Kind: KindChecksChanged, File: h.File, Text: "it decides how tests run, and git does not show it"}
+			if name, err := syntax.Quote(h.File, syntax.LangBash); err == nil {
+				f.Show = "cat " + name
+			}
+			f.Doubt = in.excused(f.Kind) || strings.Contains(strings.Join(in.tasks(), ""), path.Base(h.File))
+			found = append(found, f)
+			continue
+		}
 		cause := "marked " + h.Flag
 		if h.Untracked {
 			if in.needsIgnored(h) {

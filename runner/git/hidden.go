@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"ralph/runner/git/command"
@@ -21,9 +23,10 @@ type HiddenView struct {
 	ignored  map[string]bool   // tracked files that an ignore rule matches, and what is not tracked, once the rules change
 	index    string            // changes whenever the index does
 	settings string            // the ignore rules that are not in the work tree
+	standIns map[string]string // what decides how tests run and git ignores: its content
 }
 
-// LookForHidden takes a HiddenView of the repository of dir. It runs two git processes, none without a
+// LookForHidden takes a HiddenView of the repository of dir. It runs three git processes, none without a
 // repository.
 func LookForHidden(ctx context.Context, dir string) (HiddenView, error) {
 	root, ok := command.Root(dir)
@@ -42,13 +45,26 @@ func LookForHidden(ctx context.Context, dir string) (HiddenView, error) {
 		v.ignored[file] = true
 	}
 	v.settings = v.readSettings()
+	if out, err = v.ignoredOthers(ctx); err != nil {
+		return HiddenView{}, err
+	}
+	v.standIns = findStandIns(root, out)
 	return v, nil
+}
+
+// ignoredOthers lists what is ignored and not tracked. A folder stands for all that is in it.
+func (v HiddenView) ignoredOthers(ctx context.Context) (string, error) {
+	out, err := command.Run(ctx, v.root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
+	if err != nil {
+		return "", fmt.Errorf("list ignored files: %w", err)
+	}
+	return out, nil
 }
 
 // Since returns what is hidden now and was not in v, and the HiddenView of now. head is the
 // commit that was checked out for v; the files of its tree count as tracked. rules is true
 // if an ignore file of the work tree changed. Then what is ignored and not tracked is hidden,
-// too, for whatever reason. It runs a git process if the index changed, and four if ignore
+// too, for whatever reason. It runs one git process, another if the index changed, and three more if ignore
 // rules did.
 func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenView, []HiddenFile, error) {
 	if v.root == "" {
@@ -66,6 +82,16 @@ func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenV
 			found = append(found, HiddenFile{File: file, Flag: flag})
 		}
 	}
+	others, err := v.ignoredOthers(ctx)
+	if err != nil {
+		return v, found, err
+	}
+	now.standIns = findStandIns(v.root, others)
+	for _, file := range slices.Sorted(maps.Keys(now.standIns)) {
+		if was, old := v.standIns[file]; !old || was != now.standIns[file] {
+			found = append(found, HiddenFile{File: file, Untracked: true, StandIn: true})
+		}
+	}
 	now.settings = v.readSettings()
 	if head == "" || !rules && now.settings == v.settings {
 		return now, found, nil
@@ -77,10 +103,6 @@ func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenV
 	ignored, err := v.matched(ctx, tracked)
 	if err != nil {
 		return v, found, err
-	}
-	others, err := command.Run(ctx, v.root, "ls-files", "--others", "--ignored", "--exclude-standard", "--directory", "-z")
-	if err != nil {
-		return v, found, fmt.Errorf("list ignored files: %w", err)
 	}
 	untracked, err := v.matched(ctx, others)
 	if err != nil {

@@ -103,6 +103,8 @@ type HiddenFile struct {
 	Place string // the file with the rule
 	// Untracked is true for what was never committed.
 	Untracked bool
+	// StandIn is true for a new or changed file that takes the place of a test runner, or that it loads by itself.
+	StandIn bool
 }
 
 // Lost is something that the repository had and does not have any more.

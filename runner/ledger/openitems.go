@@ -194,7 +194,7 @@ func (b *OpenItems) Look(in audit.Input, plan turn.Plan) {
 
 // keep adds an item, unless there is one of this kind for the same file or task.
 func (b *OpenItems) keep(f audit.Finding, show string) {
-	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: show}
+	item := state.ReviewItem{Name: string(f.Kind), Task: f.Task, File: f.File, Text: rules.FindingText(f), Show: cmp.Or(f.Show, show)}
 	same := func(o state.ReviewItem) bool {
 		return o.Name == item.Name && o.File == item.File && o.Task == item.Task &&
 			(!aboutGit(o.Name) || o.Text == item.Text)

@@ -219,6 +219,32 @@ func scriptedAgain(t *testing.T, a turn.Assignment) turn.Assignment {
 	return a
 }
 
+func TestTurn_testRunnerThatGitDoesNotShow_isAFinding(t *testing.T) {
+	for name, test := range map[string]struct {
+		command string
+		want    string
+	}{
+		"its own pytest":         {"echo pytest.py >> .git/info/exclude; echo > pytest.py", "it decides how tests run, and git does not show it"},
+		"a file of another kind": {"echo x.ini >> .git/info/exclude; echo > x.ini", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &turn.Worker{}
+			defer w.Close()
+			a := scripted.Project(t, runs(test.command))
+			if got := findingsOf(whole(t, w, a), "checks_changed"); got != test.want {
+				t.Errorf("found %q, want %q", got, test.want)
+			}
+			in, err := w.Changed(t.Context(), a.Dir)
+			if err != nil || slices.ContainsFunc(in.Hidden, func(h git.HiddenFile) bool { return h.StandIn }) != (test.want != "") {
+				t.Errorf("since the start: %+v, %v", in.Hidden, err)
+			}
+			if again := findingsOf(whole(t, w, scriptedAgain(t, a)), "checks_changed"); again != "" {
+				t.Errorf("found again: %s", again)
+			}
+		})
+	}
+}
+
 func TestTurn_taskThatAPersonReopened_isDoneAgain_nothingIsThrownAway(t *testing.T) {
 	a := scripted.Project(t, runs("echo x > done.go; sed -i 's/\\[ \\] one/[x] one/' plan.md"))
 	open, err := os.ReadFile(filepath.Join(a.Dir, "plan.md"))
