@@ -27,6 +27,7 @@ import (
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/report"
+	"ralph/state/view"
 	"ralph/state/view/summary"
 )
 
@@ -43,7 +44,7 @@ type Board struct {
 	mu      sync.Mutex
 	feeds   map[string]*feed // by folder
 	lists   map[filter]*list
-	strips  map[string]*kept // by folder
+	kept    map[string]*kept // by folder
 	streams int
 	records records
 }
@@ -52,7 +53,7 @@ type Board struct {
 func (b *Board) Handler(ctx context.Context) http.Handler {
 	b.once.Do(func() {
 		b.ctx, b.mark, b.feeds = ctx, rand.Text(), map[string]*feed{}
-		b.lists, b.strips = map[filter]*list{}, map[string]*kept{}
+		b.lists, b.kept = map[filter]*list{}, map[string]*kept{}
 	})
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", b.runsPage)
@@ -153,14 +154,16 @@ func stateOf(state string) string {
 
 var templates = sync.OnceValue(func() *template.Template {
 	return template.Must(template.New("").Funcs(template.FuncMap{
-		"tone":    tone,
-		"mark":    func(state string) string { mark, _ := summary.TaskMark(stateOf(state)); return mark },
-		"state":   func(state string) string { _, t := summary.TaskMark(stateOf(state)); return tone(t) },
-		"path":    url.PathEscape,
-		"percent": func(part float64) string { return fmt.Sprintf("%.0f", 100*min(max(part, 0), 1)) },
-		"inc":     func(i int) int { return i + 1 },
-		"part":    func(html string) template.HTML { return template.HTML(html) }, // a template wrote it
-		"code":    func(text string) template.HTML { return template.HTML(report.WithCode(text)) },
+		"tone":     tone,
+		"mark":     func(state string) string { mark, _ := summary.TaskMark(stateOf(state)); return mark },
+		"state":    func(state string) string { _, t := summary.TaskMark(stateOf(state)); return tone(t) },
+		"path":     url.PathEscape,
+		"percent":  func(part float64) string { return fmt.Sprintf("%.0f", 100*min(max(part, 0), 1)) },
+		"unproven": unproven, "computed": view.Computed,
+		"all":  func(all ...any) []any { return all },
+		"inc":  func(i int) int { return i + 1 },
+		"part": func(html string) template.HTML { return template.HTML(html) }, // a template wrote it
+		"code": func(text string) template.HTML { return template.HTML(report.WithCode(text)) },
 	}).ParseFS(files, "page/*.html"))
 })
 

@@ -6,6 +6,7 @@ import (
 	"html"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -51,14 +52,16 @@ type runData struct {
 
 // Waits says what a person has to do; empty: nothing.
 func (d runData) Waits() string {
-	some := func(n int, word string) string {
-		if n == 0 {
-			return ""
+	all := ""
+	for _, some := range []struct {
+		n    int
+		word string
+	}{{len(d.Questions), "question"}, {len(d.Review), "finding"}, {d.MoreAsked, "more item"}} {
+		if some.n > 0 {
+			all = view.Join(", ", all, termtext.Count(some.n, some.word))
 		}
-		return termtext.Count(n, word)
 	}
-	return view.Prefix("for you: ", view.Join(", ", some(len(d.Questions), "question"), some(len(d.Review), "finding"),
-		view.Prefix("more: ", some(d.MoreAsked, "item"))))
+	return view.Prefix("for you: ", all)
 }
 
 // asking is a question with its form.
@@ -116,11 +119,8 @@ func (f *feed) data(ctx context.Context, now time.Time) runData {
 	m := &f.model
 	s := f.fresh(ctx, now)
 	d := runData{Summary: summary.Of(m, now), runLinks: runLinks{f.project, m.Status.RunID}, Strip: stripOf(m, maxCells, now),
-		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark}}
-	d.Rows = rowsOf(m, now)
-	for _, said := range state.VerdictLines(m.Status.Verdicts) {
-		d.Verdicts = append(d.Verdicts, termtext.Line(said))
-	}
+		Review: findings(m.Status.Review), Questions: questions(asked), shell: shell{f.board.Actions, f.board.mark},
+		Rows: rowsOf(m, now), Verdicts: state.VerdictLines(m.Status.Verdicts)}
 	d.MoreAsked = len(asked) - len(d.Questions) + len(m.Status.Review) - len(d.Review)
 	d.trim()
 	tasks := window(s.tasks)
@@ -188,7 +188,7 @@ func stripOf(m *view.Model, most int, now time.Time) (s strip) {
 
 func shortRow(m *view.Model, i int, now time.Time) summary.IterationRow {
 	row := summary.Row(m, i, now)
-	row.Title, row.Text = termtext.Fit(row.Title, maxTitle), termtext.Fit(row.Text, maxTitle)
+	row.Title, row.Text = fit(row.Title), fit(row.Text)
 	return row
 }
 
@@ -203,6 +203,14 @@ func rowsOf(m *view.Model, now time.Time) (rows []summary.IterationRow) {
 // over reports whether nothing is left to do for a task.
 func over(t act.Task) bool { return t.State == "done" || t.State == "dropped" }
 
+// unproven reports whether only the agent says that a task is done.
+func unproven(t act.Task) bool { return t.Proof == state.ProofWord && len(t.Work) > 0 }
+
+func fitTask(t act.Task) act.Task {
+	t.Title, t.Why = fit(t.Title), fit(t.Why)
+	return t
+}
+
 // window is a part of the tasks. It begins with the last few that are done.
 func window(all []act.Task) []act.Task {
 	first := slices.IndexFunc(all, func(t act.Task) bool { return !over(t) })
@@ -210,27 +218,16 @@ func window(all []act.Task) []act.Task {
 		first = 0
 	}
 	first = min(max(first-10, 0), max(len(all)-maxTasks, 0))
-	shown := slices.Clone(all[first:min(first+maxTasks, len(all))])
-	for i := range shown {
-		shown[i].Title, shown[i].Why = termtext.Fit(shown[i].Title, maxTitle), termtext.Fit(shown[i].Why, maxTitle)
-	}
-	return within(shown, roomTasks, 200, func(t act.Task) string { return t.Title + t.ID + t.ID + t.ID + t.Why })
+	return within(mapped(all[first:min(first+maxTasks, len(all))], fitTask), roomTasks, 200, func(t act.Task) string { return t.Title + t.ID + t.ID + t.ID + t.Why })
 }
 
 // bound keeps a question from filling the page.
 func bound(q question.Question) question.Question {
-	const text, options = 2000, 12
-	cut := func(s string) string {
-		if len(s) > text {
-			return fmt.Sprintf("%s… (ralph questions %s has it whole)", termtext.Clean(s[:text]), q.ID)
-		}
-		return s
+	const most, options = 2000, 12
+	if len(q.Text) > most {
+		q.Text = fmt.Sprintf("%s… (ralph questions %s has it whole)", termtext.Clean(q.Text[:most]), q.ID)
 	}
-	q.Title, q.Text = fit(q.Title), cut(q.Text)
-	q.Options = q.Options[:min(len(q.Options), options)]
-	for i := range q.Options {
-		q.Options[i] = termtext.Fit(q.Options[i], maxTitle)
-	}
+	q.Title, q.Options = fit(q.Title), mapped(q.Options[:min(len(q.Options), options)], fit)
 	return q
 }
 
@@ -290,11 +287,7 @@ func mapped[T any](all []T, f func(T) T) []T {
 // questions are the open questions, as many as there is room for.
 func questions(open []question.Question) []question.Question {
 	return within(mapped(open, bound), roomAsked, 1200, func(q question.Question) string {
-		text := q.Title + q.Text
-		for _, o := range q.Options {
-			text += o
-		}
-		return text
+		return q.Title + q.Text + strings.Join(q.Options, "")
 	})
 }
 

@@ -7,7 +7,6 @@ import (
 	"sync"
 	"time"
 
-	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/act"
 	"ralph/state/report"
@@ -136,7 +135,7 @@ func (f *feed) fresh(ctx context.Context, now time.Time) slow {
 		run := f.model.Status.RunID
 		go func() {
 			tasks := f.tasks(ctx)
-			rep, _ := f.board.reportOf(f.project, run)
+			rep := f.board.reportOf(f.project, run)
 			f.mu.Lock()
 			f.slow.tasks, f.slow.report, f.slow.found, f.slow.busy = tasks, rep, time.Now(), false
 			f.mu.Unlock()
@@ -151,10 +150,6 @@ func (f *feed) tasks(ctx context.Context) (all []act.Task) {
 	out, err := act.In(f.board.Ralph, f.Dir).Output(ctx, "task", "list", "--json")
 	if err != nil || json.Unmarshal(out, &all) != nil {
 		return nil
-	}
-	for i := range all {
-		t := &all[i]
-		t.Title, t.Why = termtext.Line(t.Title), termtext.Line(t.Why)
 	}
 	return all
 }

@@ -80,12 +80,6 @@ type card struct {
 	began  time.Time
 }
 
-// pastRow is an earlier run.
-type pastRow struct {
-	past
-	When string
-}
-
 // chip is a link to another page of runs.
 type chip struct {
 	Text string
@@ -107,7 +101,7 @@ func (l *list) look() {
 	var d struct {
 		States, Projects []chip
 		Cards            []card
-		Past             []pastRow
+		Past             []past
 		Filtered         bool
 		More             int // cards that are left out
 	}
@@ -127,14 +121,14 @@ func (l *list) look() {
 		}
 		for _, rep := range l.board.records.Of(p.reader()) {
 			if rep.Run != c.Run && (l.State == "" || l.State == ended) {
-				d.Past = append(d.Past, pastRow{pastOf(p, rep), view.Clock(rep.StartedAt, now)})
+				d.Past = append(d.Past, pastOf(p, rep))
 			}
 		}
 	}
 	slices.SortStableFunc(d.Cards, func(a, b card) int {
 		return cmp.Or(cmp.Compare(a.urgent, b.urgent), b.began.Compare(a.began))
 	})
-	slices.SortStableFunc(d.Past, func(a, b pastRow) int { return b.Of.StartedAt.Compare(a.Of.StartedAt) })
+	slices.SortStableFunc(d.Past, func(a, b past) int { return b.Of.StartedAt.Compare(a.Of.StartedAt) })
 	all := len(d.Cards)
 	d.Cards = within(d.Cards, roomCards, 800, func(c card) string {
 		return strings.Repeat(" ", 70*len(c.Strip.Cells)) + c.What + c.Plan.Task
@@ -144,29 +138,69 @@ func (l *list) look() {
 	l.looked = now
 }
 
-// kept is the strip of a run as it was after some iteration.
+// kept is what the events of a project's latest run say, as far as they were read. Only what is new is read again.
 type kept struct {
-	strip
+	mu sync.Mutex
+	told
+
+	// The strip as it was after some iteration. Board.mu guards it.
+	strip strip
 	after string
 	busy  bool
 }
 
-// stripOf is the strip of a run on the page of all runs. That takes all its events, so they are read in the background,
-// after each iteration.
+type told struct {
+	run   string
+	fold  report.Fold
+	files []string // the last one is read up to at
+	at    int64
+}
+
+func (b *Board) keptOf(p project) *kept {
+	if b.kept[p.Dir] == nil {
+		b.kept[p.Dir] = &kept{}
+	}
+	return b.kept[p.Dir]
+}
+
+// read folds the events that have come since. A file that is moved keeps its place in the list.
+func (t *told) read(r *state.Reader, run string) error {
+	files, err := view.RunFiles(r)
+	last := max(len(t.files)-1, 0)
+	if t.run != run || len(files) <= last || !slices.Equal(files[:last], t.files[:last]) {
+		*t, last = told{run: run}, 0
+	}
+	for i := last; i < len(files) && err == nil; i++ {
+		if i > last {
+			t.at = 0
+		}
+		t.at, err = view.ScanLines(files[i], t.at, -1, func(line []byte) bool {
+			if e, ok := state.EventFilter(report.Wanted).Decode(line); ok && e.Run == run {
+				t.fold.Add(e)
+			}
+			return true
+		})
+	}
+	if t.files, _ = view.RunFiles(r); err != nil || !slices.Equal(t.files, files) { // moved meanwhile
+		*t = told{}
+	}
+	return err
+}
+
+// stripOf is the strip of a run on the page of all runs. Events are read in the background, after each iteration.
 func (b *Board) stripOf(p project, m *view.Model) strip {
 	run, after := m.Status.RunID, fmt.Sprint(m.Status.RunID, m.Status.LoopCount, m.Status.IterationStartedAt, m.State)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	k := b.strips[p.Dir]
-	if k == nil {
-		k = &kept{}
-		b.strips[p.Dir] = k
-	}
+	k := b.keptOf(p)
 	if k.after != after && !k.busy {
 		k.busy = true
 		go func() {
-			_, events := b.reportOf(p, run)
-			s := stripOf(&view.Model{Snapshot: m.Snapshot, Run: events}, maxCardCells, time.Now())
+			k.mu.Lock()
+			_ = k.read(p.reader(), run) // what cannot be read is not shown
+			k.fold.Run.Settle(m.Alive)
+			s := stripOf(&view.Model{Snapshot: m.Snapshot, Run: k.fold.Run}, maxCardCells, time.Now())
+			k.mu.Unlock()
 			b.mu.Lock()
 			k.strip, k.after, k.busy = s, after, false
 			b.mu.Unlock()

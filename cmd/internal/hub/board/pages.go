@@ -1,12 +1,11 @@
 package board
 
 import (
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"fmt"
 	"net/http"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -53,11 +52,14 @@ func (b *Board) runPage(w http.ResponseWriter, r *http.Request) {
 		}
 		shown.Log = f.log()
 	} else {
-		rep, events := b.report(w, r, p)
+		rep := b.report(w, r, p)
 		if rep == nil {
 			return
 		}
-		m, now := &view.Model{Run: events}, time.Now()
+		m, now := &view.Model{}, time.Now()
+		if events, err := view.ReadRun(p.reader(), run, false); err == nil {
+			m.Run = *events
+		}
 		d := pastOf(p, rep)
 		d.Rows, d.Strip, d.Uses = rowsOf(m, now), stripOf(m, maxCells, now), rep.Uses()
 		for part, name := range map[string]string{"head": "pasthead", "strip": "strip", "plan": "pastplan"} {
@@ -141,7 +143,7 @@ func (f *feed) task(ctx context.Context, at runLinks, id string, acts shell) any
 	if i < 0 {
 		return nil
 	}
-	d := taskData{runLinks: at, shell: acts, Task: all[i]}
+	d := taskData{runLinks: at, shell: acts, Task: fitTask(all[i])}
 	d.Task.Description, d.Task.Criteria = termtext.Fit(termtext.Clean(d.Task.Description), 4000), within(mapped(d.Task.Criteria, fit), 6<<10, 10,
 		func(s string) string { return s })
 	f.mu.Lock()
@@ -166,29 +168,8 @@ type runLinks struct {
 	Run string
 }
 
-// name is the name of the project.
-func (p project) name() string { return p.Dir[strings.LastIndexByte(p.Dir, '/')+1:] }
-
 // Name is the name of the project, as a line.
-func (p project) Name() string { return termtext.Line(p.name()) }
-
-// turns is a list of iterations.
-type turns struct {
-	At   string
-	Rows []summary.IterationRow
-}
-
-// Turns is a list of iterations with links.
-func (l runLinks) Turns(rows []summary.IterationRow) turns { return turns{l.Path(l.Run), rows} }
-
-// listed is a list of tasks.
-type listed struct {
-	At    string
-	Tasks []act.Task
-}
-
-// List is a list of tasks with links.
-func (l runLinks) List(tasks []act.Task) listed { return listed{l.Path(l.Run), tasks} }
+func (p project) Name() string { return termtext.Line(filepath.Base(p.Dir)) }
 
 // past is a run that is not the latest of its project.
 type past struct {
@@ -196,6 +177,7 @@ type past struct {
 	Of    *report.Report
 	Tone  summary.Tone
 	Word  string
+	When  string // it began
 	Rows  []summary.IterationRow
 	Strip strip
 	Uses  []report.Use
@@ -208,39 +190,50 @@ func (d past) Worked() []report.Task {
 
 func pastOf(p project, rep *report.Report) past {
 	word, _, tone := summary.Word(rep.Status)
-	return past{runLinks: runLinks{p, rep.Run}, Of: rep, Tone: tone,
+	return past{runLinks: runLinks{p, rep.Run}, Of: rep, Tone: tone, When: view.Clock(rep.StartedAt, time.Now()),
 		Word: cmp.Or(state.NotProven(rep.Status, rep.Unproven), word)}
 }
 
-// report returns what is known of a run: its record or, of the latest one, a fold of its events. It answers if
-// nothing is known.
-func (b *Board) report(w http.ResponseWriter, r *http.Request, p project) (*report.Report, view.Run) {
-	run := r.PathValue("run")
-	rep, folded := b.reportOf(p, run)
+// report returns what is known of a run. It answers if nothing is known.
+func (b *Board) report(w http.ResponseWriter, r *http.Request, p project) *report.Report {
+	rep := b.reportOf(p, r.PathValue("run"))
 	if rep == nil {
 		b.fail(w, r, http.StatusNotFound, "this run is not known here, or its files are gone")
 	}
-	return rep, folded
+	return rep
 }
 
-func (b *Board) reportOf(p project, run string) (rep *report.Report, folded view.Run) {
+// reportOf is the record of a run or, of the latest one, a fold of its events; nil: nothing is known.
+func (b *Board) reportOf(p project, run string) (rep *report.Report) {
 	if !plainRun(run) {
-		return nil, folded
+		return nil
 	}
 	fold, reader := &report.Fold{}, p.reader()
 	s := view.Gather(reader, time.Now())
+	latest := run == s.Status.RunID || s.Alive && run == s.Owner.RunID
 	for _, known := range b.records.Of(reader) {
 		if known.Run == run {
 			rep = known
 		}
 	}
-	latest := run == s.Status.RunID || s.Alive && run == s.Owner.RunID
-	if err := view.EachEvent(reader, run, report.Wanted, fold.Add); err == nil && fold.Known() {
-		if fold.Run.Settle(latest && s.Alive); latest || rep == nil {
-			rep = fold.Build(report.Source{Project: p.Dir, Snapshot: s, Now: s.At})
-		}
+	var err error
+	if latest {
+		b.mu.Lock()
+		k := b.keptOf(p)
+		b.mu.Unlock()
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		err, fold = k.read(reader, run), &k.fold
 	}
-	return rep, fold.Run
+	if rep == nil && !fold.Known() {
+		fold = &report.Fold{}
+		err = view.EachEvent(reader, run, report.Wanted, fold.Add)
+	}
+	if err == nil && fold.Known() {
+		fold.Run.Settle(latest && s.Alive)
+		rep = fold.Build(report.Source{Project: p.Dir, Snapshot: s, Now: s.At})
+	}
+	return rep
 }
 
 // reportPage shows the report without its diffs: the pages of the iterations have them.
@@ -249,25 +242,16 @@ func (b *Board) reportPage(w http.ResponseWriter, r *http.Request) {
 	if !ok {
 		return
 	}
-	rep, _ := b.report(w, r, p)
+	rep := b.report(w, r, p)
 	if rep == nil {
 		return
 	}
-	data := rep.HTML()
 	head := w.Header()
 	head.Set("Content-Type", "text/html; charset=utf-8")
 	// The page itself says which style.
 	head.Set("Content-Security-Policy",
 		"default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox")
-	if head.Set("Vary", "Accept-Encoding"); strings.Contains(r.Header.Get("Accept-Encoding"), "gzip") {
-		var b bytes.Buffer
-		z := gzip.NewWriter(&b)
-		_, _ = z.Write(data) // into memory
-		_ = z.Close()
-		head.Set("Content-Encoding", "gzip")
-		data = b.Bytes()
-	}
-	_, _ = w.Write(data)
+	_, _ = w.Write(rep.HTML())
 }
 
 func (b *Board) runsPage(w http.ResponseWriter, r *http.Request) {
@@ -343,7 +327,7 @@ func (b *Board) metricsPage(w http.ResponseWriter, _ *http.Request) {
 const (
 	maxShown = 14 << 10 // bytes of the transcript, and of the diff, unless all is asked for
 	maxPatch = 4 << 20  // bytes that are read of a diff
-	maxKept  = 50_000   // lines of a transcript that are looked at
+	maxKept  = 32 << 20 // bytes of its events
 )
 
 // iterationData is one iteration.
@@ -354,10 +338,11 @@ type iterationData struct {
 	Checks map[string]bool
 	Said   []string // by reviewers and the audit
 	Log    []row
-	Diff   string // HTML
-	NoDiff string // why there is none
-	All    bool   // also what does not fit
-	More   bool   // something does not fit
+	Diff   string      // HTML
+	NoDiff string      // why there is none
+	Edited []view.Edit // as its tool calls say
+	All    bool        // also what does not fit
+	More   bool        // something does not fit
 }
 
 // read takes the transcript from the events.
@@ -366,15 +351,13 @@ func (d *iterationData) read() bool {
 	m := view.Model{Run: view.Run{ID: d.Run}}
 	var lines []row
 	reader := d.reader()
-	err := view.EachEvent(reader, d.Run, nil, func(e state.Event) {
-		if e.Iteration != d.N || len(lines) > maxKept {
-			return
-		}
+	events, err := view.EventsOfIteration(reader, d.Run, d.N, maxKept)
+	for _, e := range events {
 		m.Run.Add(e)
 		for _, l := range log.Lines(e) {
 			lines = append(lines, shownLine(l))
 		}
-	})
+	}
 	if err != nil || len(m.Run.Iterations) == 0 {
 		return false
 	}
@@ -382,7 +365,10 @@ func (d *iterationData) read() bool {
 	m.Run.Settle(alive && owner.RunID == d.Run)
 	d.Row = summary.Row(&m, 0, time.Now())
 	it := &m.Run.Iterations[0]
-	d.Checks = it.Checks
+	d.Checks, d.Edited = it.Checks, within(mapped(m.Run.Edited, func(e view.Edit) view.Edit {
+		e.File = fit(view.Within(d.Dir, e.File))
+		return e
+	}), roomFound, 90, func(e view.Edit) string { return e.File })
 	d.Said = within(mapped(slices.Concat(state.VerdictLines(it.Verdicts), it.Findings), fit), roomFound, 40, func(s string) string { return s })
 	slices.Reverse(lines) // the outcome is at the end
 	if shown := within(lines, maxShown, 60, func(l row) string { return l.Text }); !d.All && len(shown) < len(lines) {
