@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"ralph/logs/lazy"
 	"ralph/state"
@@ -76,6 +77,7 @@ func (r *Report) HTML() []byte {
 	p.put(`</style>
 </head>
 <body class="report">
+<main>
 <p class="soft">%s</p>
 <h1 class="%s">%s</h1>
 `, r.about(), r.good(), r.Result)
@@ -88,7 +90,7 @@ func (r *Report) HTML() []byte {
 		p.put("<pre class=\"copy\">%s</pre>\n", c)
 	}
 	for _, s := range r.sections() {
-		p.put("<h2>%s</h2>\n", s.Title)
+		p.put("<h2 id=\"%s\">%s</h2>\n", strings.ReplaceAll(strings.ToLower(s.Title), " ", "-"), s.Title)
 		if s.Items[0].Use.Part != "" {
 			r.strip(p)
 		}
@@ -104,7 +106,7 @@ func (r *Report) HTML() []byte {
 		}
 	}
 	r.diffs(p)
-	p.put("</body>\n</html>\n")
+	p.put("</main>\n</body>\n</html>\n")
 	return p.Bytes()
 }
 
@@ -137,39 +139,23 @@ func (r *Report) item(p *page, i item) {
 	p.put("</li>\n")
 }
 
-// strip draws the timeline.
+// strip draws the timeline, in thousandths of its width.
 func (r *Report) strip(p *page) {
-	p.put(`<svg class="wide" height="32" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
-	for _, b := range r.Bars() {
-		p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", b.Part, b.X, b.W, b.Title)
-	}
-	p.put("</svg>\n")
-}
-
-// Bar is a span of the picture, in thousandths of its width.
-type Bar struct {
-	Part, Title string
-	X, W        string
-}
-
-// Bars is the timeline as a picture.
-func (r *Report) Bars() []Bar {
 	if len(r.Timeline) == 0 {
-		return nil
+		return
 	}
+	p.put(`<svg class="wide" height="32" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
 	first, end := r.Timeline[0].From, r.Timeline[len(r.Timeline)-1].To
-	whole := end.Sub(first).Seconds()
-	var all []Bar
+	share := func(d time.Duration) string { return fmt.Sprintf("%.2f", 1000*d.Seconds()/end.Sub(first).Seconds()) }
 	for _, s := range r.Timeline {
-		title := string(s.Part)
+		title, took := string(s.Part), s.To.Sub(s.From)
 		if s.Iteration > 0 {
 			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
 		}
-		took := s.To.Sub(s.From).Seconds()
-		all = append(all, Bar{Part: string(s.Part), Title: title + ": " + view.Took(took),
-			X: fmt.Sprintf("%.2f", 1000*s.From.Sub(first).Seconds()/whole), W: fmt.Sprintf("%.2f", 1000*took/whole)})
+		p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", string(s.Part), share(s.From.Sub(first)),
+			share(took), title+": "+view.Took(took.Seconds()))
 	}
-	return all
+	p.put("</svg>\n")
 }
 
 // diffs writes what the iterations changed, within bounds.

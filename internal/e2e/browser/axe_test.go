@@ -54,6 +54,5 @@ var axe = sync.OnceValues(func() (string, error) {
 	return string(data), err
 })
 
-// serious lists what axe finds that keeps people from using a page.
-const serious = `axe.run().then(r => r.violations.filter(v => ['serious', 'critical'].includes(v.impact))
-	.map(v => v.id + ': ' + v.help + ': ' + v.nodes.map(n => n.html).slice(0, 3).join(' ')))`
+// violations lists what axe finds.
+const violations = `axe.run().then(r => r.violations.map(v => v.id + ': ' + v.help + ': ' + v.nodes.map(n => n.html).slice(0, 3).join(' ')))`

@@ -116,15 +116,14 @@ type site struct {
 	projects []*sample.Project
 }
 
-func newSite(t *testing.T, states ...string) *site {
+func newSite(t *testing.T, named ...string) *site {
 	t.Helper()
 	s := &site{World: world.New(t, "")}
 	s.Write("README", "a folder\n")
 	all := sample.States(time.Now())
-	for _, name := range states {
+	for _, name := range named {
 		snapshot, events := all[name]()
-		p := sample.New(t, snapshot, events)
-		s.add(p)
+		s.add(sample.New(t, snapshot, hours(&snapshot.Status, snapshot.Alive, events)))
 	}
 	s.serve("127.0.0.1:0")
 	return s

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/cdproto/page"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
@@ -34,7 +35,7 @@ func (s *site) asking() *sample.Project {
 	st.Status, st.ExitReason, st.Rule, st.ExitCode = state.StatusReview, "review", "review", 9
 	st.Reason = "everything is done, but it needs your review"
 	st.Review = []state.ReviewItem{{N: 1, Name: "fewer-tests", Text: "4 tests ran that did not run before, and 6 no longer run", Show: "ralph diff 7"}}
-	p := sample.New(s, snapshot.Settled(), events)
+	p := sample.New(s, snapshot.Settled(), hours(st, false, events))
 	_, err := question.In(p.Reader()).Add(question.Question{Run: st.RunID, Iteration: 7, Task: "#7", Title: "Add cursor pagination",
 		AskedAt: time.Now(), Text: "Shall the old offset stay for one more release?", Options: []string{"keep it", "remove it"}})
 	s.Do(err)
@@ -109,6 +110,44 @@ func TestKeys_ofTheRun_leadThroughItsIterations(t *testing.T) {
 		press(kb.Escape), at("/"))
 }
 
+// What has the focus keeps it while the run goes on.
+func TestKeys_runGoesOn_focusStays(t *testing.T) {
+	ctx := tab(t)
+	s := newSite(t, "running", "completed")
+	s.login(ctx)
+	path := s.run(ctx, s.projects[0])
+	on := func(what string) step {
+		return until(`(e => e.href || e.value || e.textContent)(document.activeElement).includes('` + what + `')`)
+	}
+	n := 0
+	changes := func(part string) step { // the part is another one
+		return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+			_, err := chromedp.Evaluate[chromedp.Void](`document.querySelector('`+part+`').firstElementChild.id = 'old'`)(ctx, t)
+			n++
+			st, _ := s.projects[0].Reader().Status()
+			st.LoopCount, st.Task.Title = 7+n, fmt.Sprintf("another task %d", n)
+			s.projects[0].JSON("status.json", st)
+			s.projects[0].Add(state.NewEvent(state.Origin{Run: st.RunID, Iteration: 7 + n}, time.Now(), state.IterationStart{Title: st.Task.Title}))
+			if err == nil {
+				_, err = until(`!document.getElementById('old')`)(ctx, t)
+			}
+			return err
+		})
+	}
+	focus := func(selector string) step {
+		return chromedp.Evaluate[chromedp.Void](`document.querySelector('` + selector + `').focus()`)
+	}
+	s.must(ctx, as(desktop, false), chromedp.Navigate(s.url+path), text("RUNNING"), until(`document.querySelectorAll('#plan .list a').length > 3`),
+		focus(`#iterations a[href$="/i/5"]`), changes("#iterations"), on("/i/5"), press("k"), on("/i/6"), press(kb.ArrowDown), on("/i/5"),
+		changes("#iterations"), on("/i/5"), press(kb.Enter), text("Iteration 5"), press(kb.Escape), text("RUNNING"), on("/i/5"), // where it was
+		focus(`#head button[value=stop]`), changes("#head"), on("stop"),
+		focus(`#plan summary`), changes("#head"), on("done"),
+		press("?"), until(`document.getElementById('keys').open`), press(kb.Escape), until(`!document.getElementById('keys').open`),
+		slash, until(`document.activeElement.id === "find" && document.activeElement.value === ""`), chromedp.KeyEvent("cursor"), until(`[...document.querySelectorAll('#plan .list a')].filter(a => a.checkVisibility()).length === 1`),
+		changes("#head"), press(kb.Enter), on("/t/"), slash, press(kb.Escape), text("Limit the rate"),
+		chromedp.Navigate(s.url), text("COMPLETED"), press("j"), press("j"), on(keyOf(s.projects[1].Dir)), changes("#runs"), on(keyOf(s.projects[1].Dir)))
+}
+
 // press presses a key, once the script of the page is there.
 func press(key string) step {
 	return chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
@@ -181,4 +220,10 @@ func TestPage_hostileText_runsNothing(t *testing.T) {
 		document.body.append(d); return new Promise(done => setTimeout(() => done(!!window.XSS), 300)); })()`) {
 		t.Error("an inline script ran")
 	}
+}
+
+// slash presses / as a keyboard does: as one event, whose text does not come if the page takes the key.
+func slash(ctx context.Context, t *chromedp.Target) (chromedp.Void, error) {
+	_, err := cdp.Call(ctx, t, input.DispatchKeyEvent, input.DispatchKeyEventParams{Type: input.DispatchKeyEventTypeKeyDown, Key: "/", Text: "/"})
+	return chromedp.Void{}, err
 }

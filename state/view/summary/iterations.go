@@ -15,6 +15,7 @@ import (
 // IterationRow is one iteration as a row of a list.
 type IterationRow struct {
 	Number   int
+	At       string // when it ended; empty: it has not
 	Duration string
 	Title    string // of its task; empty: none
 	Text     string // what was unusual, and how many files changed
@@ -43,6 +44,7 @@ func Row(m *view.Model, i int, now time.Time) IterationRow {
 	case it.Ended.IsZero():
 		v.Duration, v.Mark, v.Tone, v.Text = "?", "?", Warn, view.Join(", ", "cut off", calls)
 	default:
+		v.At = view.Clock(it.Ended, now)
 		v.Text = lineOf(": ", lineOf(", ", resultOf(it)...), it.Failed)
 		v.Mark, v.Tone = iterationMark(it)
 	}

@@ -10,24 +10,42 @@
   here();
   const visit = a => { if (a) location.assign(a.getAttribute('href')); };
   const step = (links, by, from) => links[links.indexOf(from) + by] || (from ? null : links.at(by < 0 ? -1 : 0));
-  const rows = () => $$('.list a, .cards h2 a').filter(a => a.offsetParent);
+  const rows = () => $$('.list a, .cards h2 a').filter(a => a.checkVisibility());
+  const current = () => rows().find(a => a === document.activeElement);
+  const find = document.getElementById('find');
+  const sift = () => {
+    const want = find.value.toLowerCase();
+    if (want) $$('details:has(.list,.card)').forEach(d => { d.open = true; });
+    $$('.list>li,.cards>.card,.log>*').forEach(el => { el.hidden = !el.textContent.toLowerCase().includes(want); });
+  };
+  find.hidden = !$('.cards,.list,.log');
+  find.addEventListener('input', sift);
+  find.addEventListener('keydown', e => {
+    if (e.key === 'Escape') { find.value = ''; sift(); find.blur(); }
+    if (e.key === 'Enter') rows()[0]?.focus();
+  });
   const keys = {
     ArrowLeft: () => visit(step($$('#strip a'), -1, $('#strip a[aria-current]'))),
     ArrowRight: () => visit(step($$('#strip a'), 1, $('#strip a[aria-current]'))),
-    j: () => step(rows(), 1, rows().find(a => a === document.activeElement))?.focus(),
-    k: () => step(rows(), -1, rows().find(a => a === document.activeElement))?.focus(),
+    j: () => step(rows(), 1, current())?.focus(),
+    k: () => step(rows(), -1, current())?.focus(),
     u: () => $('#asked textarea, #asked a')?.focus(),
     t: () => { location.hash = 'at-plan'; rows()[0]?.focus(); },
     l: () => { location.hash = 'at-log'; log?.focus(); },
     d: () => $('#diff')?.scrollIntoView(),
-    Escape: () => document.getElementById('back')?.click(),
-    '?': () => document.getElementById('keys')?.showModal(),
+    '/': () => { find.focus(); find.select(); },
+    Escape: () => { sessionStorage.left = location.pathname; document.getElementById('back')?.click(); },
+    '?': () => document.getElementById('keys').showModal(),
   };
   addEventListener('keydown', e => {
-    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,dialog[open]') || !keys[e.key]) return;
+    if (e.ctrlKey || e.metaKey || e.altKey || e.target.closest('input,textarea,dialog[open]')) return;
+    const does = keys[e.key] || current() && keys[{ArrowDown: 'j', ArrowUp: 'k'}[e.key]]; // else they scroll
+    if (!does) return;
     e.preventDefault();
-    keys[e.key]();
+    does();
   });
+  rows().find(a => a.getAttribute('href') === sessionStorage.left)?.focus(); // back where the key was pressed
+  delete sessionStorage.left;
   if (!at) return;
   let source = null, heard = 0;
   const typing = el => el.contains(document.activeElement) && /^(INPUT|TEXTAREA)$/.test(document.activeElement.tagName) ||
@@ -41,10 +59,18 @@
     part(p) {
       const el = document.getElementById(p.id);
       if (!el || typing(el)) return;
-      const open = [...el.querySelectorAll('details')].map(d => d.open), focus = el.contains(document.activeElement) && document.activeElement.href;
+      const all = selector => [...el.querySelectorAll(selector)], named = d => d.firstElementChild.textContent.replace(/\d+/g, '');
+      const name = e => e.getAttribute('href') || e.value || e.tagName === 'SUMMARY' && named(e.parentElement);
+      const open = all('details[open]').map(named), across = all('.filters div').map(d => d.scrollLeft);
+      const i = all('a,button,summary').indexOf(document.activeElement), had = i >= 0 && name(document.activeElement);
       el.innerHTML = p.html;
-      el.querySelectorAll('details').forEach((d, i) => { d.open = !!open[i]; });
-      if (focus) [...el.querySelectorAll('a')].find(a => a.href === focus)?.focus();
+      all('details').forEach(d => { d.open = open.includes(named(d)); });
+      all('.filters div').forEach((d, n) => { d.scrollLeft = across[n] || 0; });
+      if (i >= 0) { // what had the focus, else what stands there now
+        const there = all('a,button,summary').filter(e => e.checkVisibility());
+        (there.find(e => name(e) === had) || there[Math.min(i, there.length - 1)])?.focus({preventScroll: true});
+      }
+      if (find.value) sift();
       here();
     },
     clear() { log?.replaceChildren(); },
@@ -66,6 +92,7 @@
         log.append(row);
       }
       while (log.childElementCount > keep) log.firstElementChild.remove();
+      if (find.value) sift();
       if (follow) log.scrollTop = log.scrollHeight;
     },
     beat() {},
