@@ -110,6 +110,7 @@ func (r *Run) finish(ctx context.Context, j *crew.Job, res turn.Result, d rules.
 			return rules.Decision{}, err
 		}
 	}
+	r.writeReceipt(ctx, j, res)
 	l, id := r.ledger, res.Task.ID
 	done := res.Proof.After.IsDone(id)
 	apply := func(v hooks.Verdict) {

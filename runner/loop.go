@@ -3,6 +3,7 @@ package runner
 // This file is the way of one task through a run, from top to bottom.
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -28,6 +29,7 @@ func (r *Run) Run(ctx context.Context) (Ending, error) {
 	}
 	stop := r.watch()
 	d, err := r.openWorktrees(ctx)
+	r.openReceipts(ctx)
 	if err == nil && d.Action != state.ActionStop {
 		d, err = r.loop(ctx)
 	}
@@ -131,7 +133,10 @@ func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 		l.Plan.Counts = f.Plan
 		// A failed or cut-off call may have left the rest uncommitted.
 		if d.Exit == state.ExitComplete || d.Exit == state.ExitReview {
-			r.commit(ctx, task.Task{}, l.Origin(task.Task{}))
+			rest := &crew.Job{Origin: l.Origin(task.Task{}), Record: l.Tasks.Of("")}
+			rest.Commit, _ = r.commit(ctx, rest.Task, rest.Origin)
+			r.writeReceipt(ctx, rest, turn.Result{Agent: l.Last.Agent, Model: l.Last.Model, Checks: l.Checks,
+				Proof: turn.Proof{Report: f.Report}})
 		}
 		l.Announce(d)
 		return nil, d, nil
@@ -356,6 +361,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 	defer r.watchCheckout(ctx, nil)
 	res := r.crew.Settle(done, l.Plan.Read, l.Checks)
 	if done.Landed != "" {
+		j.Commit, j.Joined = done.Landed, done.Landed != done.Work.Commit
 		l.Tell(j.Origin, state.Commit{OID: done.Landed, Landed: done.Branch,
 			Files: max(res.Work.Change.Count, len(done.Files)), Refused: done.Work.Refused})
 	}
@@ -389,6 +395,7 @@ func (r *Run) settle(ctx context.Context, done crew.Done) (rules.Decision, error
 // job was ended.
 func (r *Run) concludeTurn(ctx, keep context.Context, done crew.Done, res turn.Result) (rules.Decision, error) {
 	l, j := r.ledger, done.Job
+	j.Record.Verdicts = nil
 	r.panel.Collect(j.Assignment.Dir, j.Task)
 	if broken := r.inbox.Broken(); broken != nil {
 		return rules.Decision{}, broken
@@ -427,7 +434,11 @@ func (r *Run) apply(ctx, keep context.Context, j *crew.Job, res turn.Result) (ru
 	r.worker.RememberLosses(res)
 	var commit hooks.Verdict
 	if !res.Proof.Report.Blocked() && res.Call.Outcome.Class.Success() {
-		commit = r.commit(keep, j.Task, j.Origin, res.OthersFinished()...)
+		var made string
+		made, commit = r.commit(keep, j.Task, j.Origin, res.OthersFinished()...)
+		if j.Commit = cmp.Or(j.Commit, made); j.Commit == "" && r.o.AutoCommit && res.Work.Change.HeadMoved {
+			j.Commit = res.Work.Head // the agent has committed everything
+		}
 		l.Plan.Pop(j.Task.ID, r.d.State.Dir())
 	}
 	f.Interrupt = r.inbox.StopRequest(ctx)
@@ -441,11 +452,11 @@ func (r *Run) apply(ctx, keep context.Context, j *crew.Job, res turn.Result) (ru
 	return r.finish(keep, j, res, d, commit)
 }
 
-// commit commits what the agent left uncommitted; others are the titles of other tasks that it finished. It returns what
-// the hooks before it said.
-func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others ...string) (v hooks.Verdict) {
+// commit commits what the agent left uncommitted; others are the titles of other tasks that it finished. It returns the
+// commit (empty: none), and what the hooks before it said.
+func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others ...string) (oid string, v hooks.Verdict) {
 	if !r.o.AutoCommit {
-		return v
+		return "", v
 	}
 	l := r.ledger
 	if l.KilledTitle != "" {
@@ -465,7 +476,7 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 	case err != nil: // a failed commit does not end the run
 		left = []state.Refusal{{File: output.AllWork, Why: err.Error()}}
 		if slices.Contains(l.Uncommitted, left[0]) { // it was said already
-			return v
+			return "", v
 		}
 		r.d.Log.Warn("nothing was committed", logs.KeyError, err)
 		if !refused() { // else it is what the user's hook wants
@@ -475,12 +486,12 @@ func (r *Run) commit(ctx context.Context, t task.Task, from state.Origin, others
 	case done.OID != "":
 		l.Uncommitted, l.Items.Uncommitted, l.KilledTitle = output.Committed(l.Uncommitted), "", ""
 	case len(left) == 0:
-		return v
+		return "", v
 	}
 	l.Uncommitted = output.Uncommitted(l.Uncommitted, left)
 	r.out.Status(func(s *state.Status) { s.Uncommitted = l.Uncommitted })
 	l.Tell(from, done)
-	return v
+	return done.OID, v
 }
 
 // uncounted ends a job that is no iteration. It gives calls back to the hour.

@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -81,12 +82,15 @@ func (r *Run) concludeReview(ctx, keep context.Context, done crew.Done, res turn
 	d := rules.ConcludeReview(rules.ReviewFacts{Outcome: said.Outcome, Refused: n.Review.Refused, Attempts: n.Attempts,
 		Next: next}, r.o.Policy)
 	l.Spend(0, said.Usage)
+	n.Verdicts = append(n.Verdicts, said.Verdicts...)
 	l.ApplyReview(j.Origin, j.Task, said.Outcome, next, d)
 	res = turn.WithFinalPlan(res, l.Plan.Read())
 	l.Plan.Counts, l.Last = res.Proof.After, res
 	var commit hooks.Verdict
 	if res.Proof.After.IsDone(j.Task.ID) {
-		commit = r.commit(keep, j.Task, j.Origin)
+		var made string
+		made, commit = r.commit(keep, j.Task, j.Origin)
+		j.Commit = cmp.Or(j.Commit, made)
 		l.Plan.Pop(j.Task.ID, r.d.State.Dir())
 		l.Tasks.Settled(j.Task.ID, l.RunID, state.ProofReview)
 	}

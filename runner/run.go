@@ -26,6 +26,7 @@ import (
 	"ralph/runner/memory"
 	"ralph/runner/output"
 	"ralph/runner/pool"
+	"ralph/runner/receipt"
 	"ralph/runner/reviewers"
 	"ralph/runner/roles"
 	"ralph/runner/rules"
@@ -146,6 +147,9 @@ type Run struct {
 	panel  *reviewers.Panel
 	hooks  hooks.Set
 	shown  choice // who works, or worked last
+
+	receipts    *receipt.Signer // nil: none are written
+	unreceipted bool            // it was said that one could not be written
 
 	checkout git.DirtyFiles // changes in the user's checkout, as seen last; set only while jobs work in worktrees
 }

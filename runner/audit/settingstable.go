@@ -37,7 +37,7 @@ var settingsRows = sync.OnceValue(func() []settingsRow {
 	return []settingsRow{
 		{
 			What: "the configuration of ralph was changed", Strict: true,
-			Files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$`),
+			Files: re(`(?:^|/)\.ralphrc$|(?:^|/)\.ralph/config\.ya?ml$|^ralph-policy\.yaml$`),
 		},
 		{
 			What: "files that control the run were changed", Strict: true,

@@ -269,6 +269,9 @@ type Job struct {
 	Host string // the machine that the turn is on, as its events say
 	Skip bool   // a person has skipped the task
 
+	Commit string // that its work is on the branch of the run; empty: none
+	Joined bool   // the commit was put on top of other work that landed meanwhile
+
 	Ctx        context.Context // ends with the job
 	Worker     *turn.Worker    // that carries out the job; nil: it ended before it got one
 	Assignment turn.Assignment // its Dir is the project's folder in the job's workspace

@@ -263,6 +263,7 @@ func CommitTree(ctx context.Context, root, tree, parent, message string) (string
 type CommitOptions struct {
 	AutoCommit   bool   // commit what the agent left uncommitted if the checks pass
 	CommitPrefix string // of the messages of these commits
+	Receipts     bool   // write a receipt for each of these commits: see runner/receipt
 }
 
 // Options returns the rows of the option table that fill o.
@@ -276,6 +277,10 @@ func (o *CommitOptions) Options() []option.Row {
 		Group: "Commits", Key: "COMMIT_PREFIX", YAML: "git.commit_prefix",
 		Kind: option.String, Default: "[ralph]", Field: &o.CommitPrefix,
 		Help: "Prefix of the messages of ralph's own commits; empty means none.",
+	}, {
+		Group: "Commits", Key: "RECEIPTS", YAML: "git.receipts",
+		Kind: option.Bool, Default: "true", Field: &o.Receipts,
+		Help: "Write a receipt for each commit of ralph's own, as a git note in refs/notes/ralph; ralph verify checks them.",
 	}}
 }
 

@@ -26,6 +26,8 @@ type Record struct {
 	Report           gate.Report // of the checks after the latest turn
 	Said             string      // the final message of the latest turn of its developer
 	PreTaskRan       bool        // the hooks at pre_task have run
+	// Verdicts are those of all phases of review since the latest turn of its developer, as far as this process knows.
+	Verdicts []state.Verdict
 }
 
 // Of returns the record of a task. If there is none yet, it adds an empty one.
@@ -440,7 +442,8 @@ func (r Records) Settled(id, run, proof string) {
 	if slices.ContainsFunc(rec.Work, sure) { // words alone connect too much
 		rec.Work = slices.DeleteFunc(rec.Work, func(w state.Work) bool { return !sure(w) })
 	}
-	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true, ChangedTests: rec.ChangedTests}}
+	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true, ChangedTests: rec.ChangedTests},
+		Verdicts: rec.Verdicts} // for the receipt
 }
 
 // forgetUndone begins the record of a task anew that was done and is open again: a person or ralph undo has opened it.

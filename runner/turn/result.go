@@ -69,6 +69,9 @@ type Work struct {
 	Before      Plan       `json:"before"` // the plan when the turn began
 	AsAgentLeft Plan       `json:"left"`   // and as the agent left it
 	Change      git.Change `json:"change"`
+	// Base and Head are the commits that were checked out when the turn began and ended; empty: none.
+	Base string `json:"base,omitempty"`
+	Head string `json:"head,omitempty"`
 	// Damaged names protected files that were removed or emptied. They have been restored.
 	Damaged []string `json:"damaged,omitempty"`
 	// Lost says why the repository is no longer the one in which the turn began;

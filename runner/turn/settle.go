@@ -27,6 +27,7 @@ type facts struct {
 	left     Plan
 	found    git.Snapshot // the workspace before the call
 	change   git.Change
+	head     string              // commit that the call left
 	changed  gate.Changed        // change, in the form that the checks take
 	observed bool                // git was there to say what changed
 	lost     string              // see Work.Lost
@@ -52,7 +53,7 @@ func settle(a Assignment, f facts) Result {
 	r := Result{
 		V: Version, Origin: a.Origin, Task: a.Task, PlanName: a.Plan.Name, Agent: a.Agent.Spec.Name, Model: a.Agent.Model,
 		Started: f.started, Cut: f.cut, Checks: f.checks, Proof: f.audit.Proof,
-		Work: Work{Before: f.before, AsAgentLeft: f.left, Change: f.change,
+		Work: Work{Before: f.before, AsAgentLeft: f.left, Change: f.change, Base: f.found.Head, Head: f.head,
 			Damaged: f.damaged, Lost: f.lost, Gone: f.vanished.gone, PutBack: f.vanished.putBack, Astray: f.vanished.astray, PlanBroken: f.plan.Broken},
 	}
 	r.Call, r.Duration = settleCall(a, f.call), f.call.exit.Duration

@@ -334,7 +334,7 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 	if f.change, err = f.found.Compare(after).Committed(ctx, t.a.Dir, f.found, after); err != nil {
 		t.w.Log.Warn("the files of the new commits are unknown", "error", err)
 	}
-	f.changed = changedFiles(t.a.Dir, f.change)
+	f.head, f.changed = after.Head, changedFiles(t.a.Dir, f.change)
 	t.w.before = &after
 	if f.observed = f.found.Repo && after.Repo; !f.observed {
 		return nil

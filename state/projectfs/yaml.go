@@ -18,7 +18,7 @@ const (
 )
 
 // UnmarshalYAML is that of the library, for YAML within bounds and without aliases.
-func UnmarshalYAML(data []byte, v any) error {
+func UnmarshalYAML(data []byte, v any, options ...yaml.DecodeOption) error {
 	if len(data) > maxSize {
 		return fmt.Errorf("larger than %d KiB", maxSize>>10)
 	}
@@ -37,5 +37,5 @@ func UnmarshalYAML(data []byte, v any) error {
 			return fmt.Errorf("line %d: nested too deeply", t.Position.Line)
 		}
 	}
-	return yaml.Unmarshal(data, v)
+	return yaml.UnmarshalWithOptions(data, v, options...)
 }

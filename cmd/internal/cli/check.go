@@ -61,11 +61,8 @@ func checkRun(f *cmdline.Factory, flags map[string]string) error {
 	place := gate.Place{Dir: p.Dir, Env: p.Config.EnvFilter().Checks(f.Env), Kill: sig.Kill, Box: contained}
 	suite := gate.Suite{Checks: rows, Mode: gate.Mode(p.Config.TestMode), Place: place, Progress: progress(f)}
 	rep, err := suite.Run(sig.Ctx, gate.Changed{All: true})
-	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
-		return &cmdline.ExitError{Code: i.Exit, Text: i.Why}
-	}
 	if err != nil {
-		return err
+		return interrupted(err)
 	}
 	printChecks(f, rep)
 	printTests(f, rep, gate.PeekBaseline(filepath.Join(p.Dir, state.DirName, gate.BaselineFile)))
@@ -73,6 +70,14 @@ func checkRun(f *cmdline.Factory, flags map[string]string) error {
 		return &cmdline.ExitError{Code: state.ExitError}
 	}
 	return nil
+}
+
+// interrupted gives an error the exit code of the signal that caused it, if one did.
+func interrupted(err error) error {
+	if i := (*rules.Interrupt)(nil); errors.As(err, &i) {
+		return &cmdline.ExitError{Code: i.Exit, Text: i.Why}
+	}
+	return err
 }
 
 // progress prints the running check if there is a terminal.

@@ -45,7 +45,8 @@ func table() []verbGroup {
 		{"Look:", []verbRow{
 			{"status", newStatusCmd}, {"monitor", newMonitorCmd}, {"top", newTopCmd}, {"serve", newServeCmd},
 			{"mcp", newMCPCmd}, {"iterations", newIterationsCmd}, {"diff", newDiffCmd}, {"report", newReportCmd},
-			{"runs sessions", newRunsCmd}, {"questions", newQuestionsCmd}, {"check", newCheckCmd}, {"learn", newLearnCmd},
+			{"runs sessions", newRunsCmd}, {"questions", newQuestionsCmd}, {"check", newCheckCmd}, {"verify", newVerifyCmd},
+			{"learn", newLearnCmd},
 		}},
 		{"Plan:", []verbRow{{"task", newTaskCmd}, {"import", newImportCmd}}},
 		{"Go back:", []verbRow{{"undo", newUndoCmd}, {"reset", newResetCmd}}},

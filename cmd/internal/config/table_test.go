@@ -214,7 +214,7 @@ func TestDefaults_areThoseOfTheContract(t *testing.T) {
 		PlanOptions: store.PlanOptions{OptionalSections: []string{"Optional", "Future", "Future Enhancements", "Nice to Have"},
 			Selection: store.Selection{OnlyTasks: []string{}}},
 		CheckOptions:  gate.CheckOptions{DetectChecks: true, TestMode: "auto", BaselineScope: "session", FailFast: true},
-		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]"},
+		CommitOptions: git.CommitOptions{CommitPrefix: "[ralph]", Receipts: true},
 		Commands:      hooks.Commands{Hook: make([]string, len(hooks.Points()))},
 		Review:        roles.Review{Judges: []string{}},
 		AIOSOptions:   AIOSOptions{Enabled: "auto", QAEnabled: true},

@@ -34,6 +34,8 @@ type Call struct {
 	Discover bool
 	// Script is run by sh, with the arguments, in place of git. Like update-ref, it finishes even if ralph is killed.
 	Script string
+	// Program is run in place of git, with the arguments, and without a terminal that it could ask on.
+	Program string
 	// Hold stays open in what finishes, so that a lock on it tells whether that has ended.
 	Hold *os.File
 }
@@ -91,6 +93,9 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 		cmd = exec.CommandContext(ctx, "/bin/sh", append([]string{"-c", c.Script, "sh"}, args...)...)
 		env = append(env, "PATH="+absolutePath())
 	}
+	if c.Program != "" {
+		cmd = exec.CommandContext(ctx, c.Program, args...)
+	}
 	cmd.Dir, cmd.Env = c.Dir, env
 	if c.Hold != nil && mustFinish {
 		cmd.ExtraFiles = []*os.File{c.Hold}
@@ -107,7 +112,7 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	default:
 		cmd.Stdin = strings.NewReader(c.Stdin)
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: c.Program == "", Setsid: c.Program != ""}
 	if !mustFinish {
 		ptyexec.EndWithParent(cmd.SysProcAttr, syscall.SIGTERM)
 		runtime.LockOSThread() // git ends with this thread, and removes most of its locks
@@ -130,6 +135,8 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 			refTimeout, ctx.Err())
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("run git: %w", ctx.Err())
+	case c.Program != "":
+		return string(out), fmt.Errorf("%s: %w: %s", filepath.Base(c.Program), err, strings.TrimSpace(stderr.String()))
 	}
 	said, more, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
 	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
