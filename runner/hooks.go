@@ -3,6 +3,7 @@ package runner
 // This file runs the user's hooks.
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -59,6 +60,7 @@ func (r *Run) runHooks(ctx context.Context, p hooks.Point, from state.Origin, t 
 		r.out.Lost(l.SaveCalls())
 	}
 	l.Notes.Tell(v.Notes)
+	r.ends = cmp.Or(v.Ends, r.ends)
 	return v
 }
 
@@ -112,6 +114,7 @@ func (r *Run) finish(ctx context.Context, j *crew.Job, res turn.Result, d rules.
 	}
 	r.writeReceipt(ctx, j, res)
 	l, id := r.ledger, res.Task.ID
+	r.ends = ""
 	done := res.Proof.After.IsDone(id)
 	apply := func(v hooks.Verdict) {
 		stops := d.Action == state.ActionStop

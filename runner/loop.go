@@ -115,7 +115,8 @@ func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 	if err != nil {
 		return nil, again, err
 	}
-	done := f.Plan.Total > 0 && f.Plan.Remaining == 0
+	f.Ends = r.ends
+	done := f.Ends != "" || f.Plan.Total > 0 && f.Plan.Remaining == 0
 	if done && !f.Interrupt.Now() && len(l.Checks.Rows) > 0 {
 		res, err := r.lastChecks(ctx)
 		if err != nil {
@@ -169,7 +170,7 @@ func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 // admitBeside is admit while other jobs are under way.
 func (r *Run) admitBeside(ctx context.Context) (*task.Task, rules.Decision, error) {
 	stop := r.inbox.StopRequest(ctx)
-	if stop != nil || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
+	if stop != nil || r.ends != "" || r.inbox.Has(state.RequestPause) || r.inbox.Has(state.RequestSkip) {
 		return nil, rules.Decision{}, nil
 	}
 	f, _, err := r.ledger.Admission(nil)

@@ -147,6 +147,7 @@ type Run struct {
 	panel  *reviewers.Panel
 	hooks  hooks.Set
 	shown  choice // who works, or worked last
+	ends   string // why a hook says that the run is complete, since the latest turn; empty: none does
 
 	receipts    *receipt.Signer // nil: none are written
 	unreceipted bool            // it was said that one could not be written

@@ -107,6 +107,8 @@ type Answer struct {
 	Block  bool   `json:"block"`  // see Row.Veto
 	Reason string `json:"reason"` // of block
 	Note   string `json:"note"`   // for the next prompt
+	// Complete ends the run as complete, if the required checks pass. Only a command may say so.
+	Complete bool `json:"complete"`
 }
 
 // maxNote limits what a hook can add to the next prompt, in bytes.

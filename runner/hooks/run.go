@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"ralph/logs"
@@ -20,11 +22,13 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/sandbox/gitkeep"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // How much of an output is kept, in bytes.
 const (
 	headKept, tailKept = 2 << 10, 6 << 10
+	maxScript          = 1 << 20 // of a script
 )
 
 // Set is the hooks of a run, and where they run. The zero value has none.
@@ -40,6 +44,7 @@ type Set struct {
 	Responder Responder
 	// Emit gets an event for each hook.
 	Emit    func(state.Payload)
+	scripts map[string]string // content of the files that the commands name, at the start of the run
 	sending sync.Mutex
 }
 
@@ -50,6 +55,7 @@ type Verdict struct {
 	Skip  bool     // the task is put aside
 	Abort bool     // the run ends
 	Why   string   // of Block, Skip or Abort; empty: none of them
+	Ends  string   // why the run is complete for the user; empty: no hook says so
 	Notes []string // for the next prompt
 	Calls int      // of agents
 	Usage state.Usage
@@ -59,6 +65,9 @@ type Verdict struct {
 // aside or ends the run, or the context is cancelled. Without hooks it does nothing.
 func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 	var v Verdict
+	if s.scripts == nil {
+		s.scripts = s.readScripts()
+	}
 	hooks := at(s.Hooks, p)
 	if len(hooks) == 0 {
 		return v
@@ -70,11 +79,39 @@ func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 			break
 		}
 		if gate.Touched(f.Files, h.When) {
-			v.add(h, s.runOne(ctx, h, f))
+			o := s.runOne(ctx, h, f)
+			if o.answer.Complete && s.rewritten() {
+				o.answer.Complete, o.answer.Note = false, "the script of a hook was changed in this run, so no hook ends it"
+			}
+			v.add(h, o)
 			v.Ran = true
 		}
 	}
 	return v
+}
+
+// readScripts reads the files of the project that the commands name.
+func (s *Set) readScripts() map[string]string {
+	all := map[string]string{}
+	for _, h := range s.Hooks {
+		for _, word := range strings.FieldsFunc(h.Command, func(r rune) bool { return strings.ContainsRune(" \t;&|<>()\"'", r) }) {
+			if data, err := projectfs.In(s.Dir).Read(filepath.Join(s.Dir, word), maxScript); err == nil {
+				all[word] = string(data)
+			}
+		}
+	}
+	return all
+}
+
+// rewritten reports whether one of them was changed since.
+func (s *Set) rewritten() bool {
+	now := s.readScripts()
+	for name, text := range s.scripts {
+		if now[name] != text {
+			return true
+		}
+	}
+	return false
 }
 
 // outcome is how one hook ended.
@@ -98,6 +135,12 @@ func (v *Verdict) add(h Hook, o outcome) {
 		return
 	}
 	name := fmt.Sprintf("the %s hook %q", h.Point, logs.Redact(termtext.Fit(termtext.Unwrap(h.Line()), 80)))
+	if o.answer.Complete && o.failed == "" && h.Type != Agent {
+		v.Ends = name + " says that the run is complete"
+		if o.answer.Reason != "" {
+			v.Ends += ": " + o.answer.Reason
+		}
+	}
 	if o.answer.Block {
 		why := name + " blocks"
 		if o.answer.Reason != "" {

@@ -26,6 +26,10 @@ func AdmitRules() []Rule[Admission] {
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
 			}},
+		{state.RuleHook, "a hook says that the run is complete, and the required checks pass where there are any",
+			"stop 0 without a call, or 9 as `review`", func(f Admission) (Decision, bool) {
+				return planComplete(f), f.Ends != "" && f.complete()
+			}},
 		{state.RulePlanComplete,
 			"the plan has nothing left, the required checks pass where there are any, and no verifying turn is due",
 			"stop 0 without a call", func(f Admission) (Decision, bool) { return planComplete(f), f.complete() }},
@@ -165,10 +169,13 @@ func tasksPutAside(f Admission) (Decision, bool) {
 }
 
 func (f Admission) complete() bool {
-	return f.nothingLeft() && !f.Report.Blocked() && !f.contradicted() && !f.mends(f.Report)
+	return (f.Ends != "" || f.nothingLeft()) && !f.Report.Blocked() && !f.contradicted() && !f.mends(f.Report)
 }
 
 func planComplete(f Admission) Decision {
+	if f.Ends != "" {
+		return completed(f.Ends+" ("+tasksAre(f.Plan.Done, f.Plan.Total, "done")+")", "plan_complete", f.Report)
+	}
 	return completed("the plan has nothing left: "+tasksAre(f.Plan.Done, f.Plan.Total, "done")+
 		f.Plan.List.OthersOpen(), "plan_complete", f.Report)
 }

@@ -34,14 +34,14 @@ type scene struct {
 	Damaged, Never, PutAside, Waiting []string
 	Attempts                          int
 	Causes                            []string
-	Fallback                          string
+	Fallback, Ends                    string
 	Report                            gate.Report
 	Blocked                           []state.TaskName
 }
 
 func (s scene) decide() Decision {
 	if s.Starting {
-		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon, Unchecked: s.Unchecked})
+		return Admit(Admission{Facts: s.Facts, Report: s.Report, Blocked: s.Blocked, Never: s.Never, PutAside: s.PutAside, Waiting: s.Waiting, WaitingSince: noon, Unchecked: s.Unchecked, Ends: s.Ends})
 	}
 	return Conclude(Conclusion{Facts: s.Facts, Result: s.It, Damaged: s.Damaged, Attempts: s.Attempts, Another: s.Another, Causes: s.Causes, Fallback: s.Fallback})
 }
@@ -294,6 +294,12 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			f.Memory.Contradiction, f.Policy.MaxIterations, f.Review = "x", 1, []state.ReviewItem{{Text: "x"}}
 		}, "review", state.ActionStop, 9},
 		{"nothing left before an iteration", func(f *scene) { starting(f); done(f) }, "plan_complete", state.ActionStop, 0},
+		{"a hook ends the run, checks pass", func(f *scene) { starting(f); passing(f); f.Ends = "a hook says so" }, "hook", state.ActionStop, 0},
+		{"a hook ends the run, a check fails", func(f *scene) { starting(f); failing(f); f.Ends = "a hook says so" }, "gate_failed", state.ActionRetry, 0},
+		{"a hook ends the run, and a person has to look", func(f *scene) {
+			starting(f)
+			f.Ends, f.Review = "a hook says so", []state.ReviewItem{{Text: "x"}}
+		}, "review", state.ActionStop, 9},
 		{"something left before an iteration", starting, "continue", state.ActionContinue, 0},
 		{"nothing left, checks pass", func(f *scene) { starting(f); done(f); passing(f) }, "plan_complete", state.ActionStop, 0},
 

@@ -75,6 +75,8 @@ type Admission struct {
 	// WaitingSince is when that began.
 	Waiting      []string
 	WaitingSince time.Time
+	// Ends says why a hook wants the run to end as complete; empty: none does.
+	Ends string
 	// Unchecked is true when a person skipped the checks that Report would be of.
 	Unchecked bool
 }
