@@ -49,7 +49,7 @@ func newUndoCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func undoRun(ctx context.Context, o *undoOptions) error {
-	finished, err := o.recover()
+	finished, err := o.recover(ctx)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func undoRun(ctx context.Context, o *undoOptions) error {
 }
 
 // recover finishes or takes back an undo that was killed, and returns the iterations that are undone now.
-func (o *undoOptions) recover() ([]history.Kept, error) {
+func (o *undoOptions) recover(ctx context.Context) ([]history.Kept, error) {
 	r, dir, err := o.Reader()
 	if err != nil || !undo.Pending(o.Loader(dir, nil)) {
 		return nil, err
@@ -118,7 +118,19 @@ func (o *undoOptions) recover() ([]history.Kept, error) {
 		return nil, err
 	}
 	defer w.Release()
+	if len(done.Iterations) > 0 {
+		o.saveReport(ctx, w, done.Iterations[0].Run)
+	}
 	return done.Iterations, nil
+}
+
+// saveReport writes the kept report of a run anew, if there is one.
+func (o *undoOptions) saveReport(ctx context.Context, w *state.Writer, run string) {
+	if kept, err := w.Record(run); err == nil && kept != nil {
+		if err := saveReport(ctx, w, run, o.Env); err != nil {
+			o.Warn(fmt.Errorf("the kept report is as before: %w", err))
+		}
+	}
 }
 
 // standing are the iterations of a task that are not undone yet. It keeps an iteration that was named by
@@ -155,17 +167,13 @@ func (o *undoOptions) carryOut(ctx context.Context, u *history.Undo, p *past) er
 	for _, r := range done.Refused {
 		o.Say("not committed: %s (%s)", cmdline.Inert(r.File), r.Why)
 	}
-	if kept, err := w.Record(p.run); err == nil && kept != nil {
-		if err := saveReport(ctx, w, p.run, o.Env); err != nil {
-			o.Warn(fmt.Errorf("the kept report is as before: %w", err))
-		}
-	}
+	o.saveReport(ctx, w, p.run)
 	if done.OID == "" {
 		o.Say("undone in the work tree; see: git status")
-		return nil
+	} else {
+		o.Say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
 	}
-	o.Say("undone in commit %s; take it back with: git revert %[1]s", done.OID[:10])
-	return nil
+	return u.Close()
 }
 
 // boxes completes the request with the plan. It returns the boxes of the tasks whose work is undone, and what is said

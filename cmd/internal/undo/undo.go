@@ -78,7 +78,8 @@ func Shield() (stop func()) {
 	return func() { signal.Stop(ignored) }
 }
 
-// Do undoes what the user has agreed to, and records it for status and resume. forgotten is how many lessons are gone.
+// Do undoes what the user has agreed to, and records it for status and resume. forgotten is how many lessons are gone. Until
+// the caller closes u, Recover finishes it again.
 func Do(ctx context.Context, w *state.Writer, l config.Loader, u *history.Undo) (
 	done git.Committed, forgotten int, err error) {
 	all := u.Iterations()
@@ -88,10 +89,8 @@ func Do(ctx context.Context, w *state.Writer, l config.Loader, u *history.Undo) 
 	if err := tell(w, l, all); err != nil {
 		return done, 0, err
 	}
-	if forgotten, err = forget(l.Dir, all); err != nil {
-		return done, 0, err
-	}
-	return done, forgotten, u.Close()
+	forgotten, err = forget(l.Dir, all)
+	return done, forgotten, err
 }
 
 func forget(project string, all []history.Kept) (n int, err error) {
