@@ -96,8 +96,9 @@ func unanswered(f Admission) (Decision, bool) {
 	if f.Now.Before(until) {
 		return Decision{Action: state.ActionWait, Reason: reason, Until: until}, true
 	}
+	id, _, _ := strings.Cut(f.Waiting[0], ":")
 	return stopped(state.ExitReview, "questions", reason,
-		"see them with ralph questions, answer with ralph answer ID TEXT, then run ralph resume"), true
+		fmt.Sprintf("ralph answer %s TEXT (ralph questions shows all), then: ralph resume", id)), true
 }
 
 func planUnusable(f Admission) (Decision, bool) {

@@ -164,7 +164,9 @@ func transient(f Conclusion) (Decision, bool) {
 func planBrokenAgain(f Conclusion) (Decision, bool) {
 	const most = 3
 	if f.Memory.BadPlans >= most {
-		return unusablePlan(fmt.Sprintf("the agent left a plan that cannot be used, %d times in a row: %s", most, f.Result.Work.PlanBroken)), true
+		d := unusablePlan(fmt.Sprintf("the agent left a plan that cannot be used, %d times in a row: %s", most, f.Result.Work.PlanBroken))
+		d.Next = "your plan is as it was; tell the agent what to do with it: ralph note TEXT; then: ralph resume"
+		return d, true
 	}
 	return planBroken(f.Facts)
 }

@@ -50,3 +50,14 @@ func TestAdmit_someBlockedAndSomePutAside_bothAreNamed(t *testing.T) {
 		t.Error(d.Next)
 	}
 }
+
+func TestNext_isTheCommandForTheCase(t *testing.T) {
+	if d := Admit(Admission{Waiting: []string{"q3: Which? (task \"one\")"}}); !strings.HasPrefix(d.Next, "ralph answer q3 TEXT ") {
+		t.Error(d.Next)
+	}
+	f := usual() // ralph has put the plan back, so there is nothing to fix
+	f.Memory.BadPlans = 3
+	if d := f.decide(); d.Rule != state.RulePlanUnusable || !strings.Contains(d.Next, "ralph note TEXT") || strings.Contains(d.Next, "fix the plan") {
+		t.Errorf("%s: %s", d.Rule, d.Next)
+	}
+}

@@ -25,7 +25,11 @@ func (r *Report) next() []string {
 	case r.Status == state.StatusReview:
 		switch r.Rule {
 		case state.RuleQuestion:
-			return []string{"ralph questions", "ralph answer ID TEXT", "ralph resume"}
+			answer := "ralph answer ID TEXT"
+			if strings.HasPrefix(r.Advice, "ralph answer ") {
+				answer, _, _ = strings.Cut(r.Advice, " (")
+			}
+			return []string{"ralph questions", answer, "ralph resume"}
 		case state.RuleBlocked:
 			return []string{"ralph task list", "ralph task reopen ID", "ralph resume"}
 		}

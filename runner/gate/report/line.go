@@ -62,13 +62,19 @@ func MessageLine(message string) string {
 
 // ErrorLine returns the first line of an output that names an error, else the last.
 func ErrorLine(output string) string {
-	last := ""
+	last, missing := "", ""
 	for line := range strings.SplitSeq(output, "\n") {
 		if line = strings.TrimSpace(line); line == "" {
 			continue
 		}
 		last = line
 		low := strings.ToLower(line)
+		if strings.HasSuffix(line, ": No such file or directory") {
+			missing = line
+		}
+		if missing != "" && strings.HasSuffix(line, "Error 127") { // make says so first if a program is missing
+			return missing
+		}
 		for _, word := range []string{"error", "fail", "not ok", "panic", "not found"} {
 			if strings.Contains(low, word) {
 				return line

@@ -397,3 +397,15 @@ func TestMessageLine_everyRunner_saysWhatWasExpected(t *testing.T) {
 		}
 	}
 }
+
+func TestErrorLine_programThatIsMissing_isNamed(t *testing.T) {
+	for output, want := range map[string]string{
+		"pytset -q\nmake: pytset: No such file or directory\nmake: *** [Makefile:2: test] Error 127\n": "make: pytset: No such file or directory",
+		"sh: 1: pytset: not found\nmake: *** [Makefile:2: test] Error 127\n":                           "sh: 1: pytset: not found",
+		"rm: x: No such file or directory\nFAIL: TestA\nmake: *** [Makefile:2: test] Error 1\n":        "FAIL: TestA",
+	} {
+		if got := ErrorLine(output); got != want {
+			t.Errorf("%q: %q, want %q", output, got, want)
+		}
+	}
+}
