@@ -93,6 +93,13 @@ var moreFakes = map[string]func(*fake) int{
 		f.tickAll()
 		return f.result("ok"+block(true, ""), nil)
 	},
+	"ticks-once": func(f *fake) int { // the same, but ticks only in its first call
+		if f.call == 1 {
+			put("work.txt", "all of it")
+			f.tickAll()
+		}
+		return f.result("ok"+block(true, ""), nil)
+	},
 	"forger": func(f *fake) int { // writes what steers a run
 		put(".ralph/status.json", `{"status": "completed", "accepted": ["all"]}`)
 		put(".ralph/.circuit_breaker_state", `{"state": "OPEN"}`)
@@ -242,22 +249,26 @@ func TestRun_interruptedChecks_areNotForgivenByTheNextRun(t *testing.T) {
 
 func TestRun_otherTasksTickedAhead_eachIsConfirmedInItsOwnIteration(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
-	t.Parallel()
-	b := newBench(t, "ticks-ahead", "[ ] one", "[ ] two", "[ ] three")
-	b.inGit()
-	b.o.AntiCheat = turn.AnswerRevert
-	wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
-	if b.calls() != 3 {
-		t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
-	}
-	if events := b.found(state.FoundByAudit); len(events) > 0 {
-		t.Errorf("audit events: %q", events)
-	}
-	if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, "Iteration 1 ticked this task") || !strings.Contains(prompt, "claim of completion was refused") {
-		t.Errorf("second prompt:\n%s", prompt)
-	}
-	if told := payloads[state.Feedback](b); len(told) != 2 {
-		t.Errorf("feedback events: %q", told)
+	for _, agent := range []string{"ticks-ahead", "ticks-once"} {
+		t.Run(agent, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t, agent, "[ ] one", "[ ] two", "[ ] three")
+			b.inGit()
+			b.o.AntiCheat = turn.AnswerRevert
+			wantEnd(t, b.run(t.Context()), "complete", state.ExitComplete)
+			if b.calls() != 3 {
+				t.Errorf("%d calls, want 3: one a task (%s)", b.calls(), b.rules())
+			}
+			if events := b.found(state.FoundByAudit); len(events) > 0 {
+				t.Errorf("audit events: %q", events)
+			}
+			if prompt := b.read(".ralph/logs/run-1/2.prompt.md"); !strings.Contains(prompt, "Iteration 1 ticked this task") || !strings.Contains(prompt, "claim of completion was refused") {
+				t.Errorf("second prompt:\n%s", prompt)
+			}
+			if told := payloads[state.Feedback](b); len(told) != 2 {
+				t.Errorf("feedback events: %q", told)
+			}
+		})
 	}
 }
 

@@ -80,7 +80,10 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 		return ByTests, what
 	}
 	for _, f := range all {
-		if base := path.Base(f.Path); HasName(text, f.Path) || strings.Contains(base, ".") && HasName(text, base) {
+		base := path.Base(f.Path)
+		stem, ext, _ := strings.Cut(base, ".")
+		page := ext == "md" && strings.ToUpper(stem) == stem // "describe it in the README"
+		if HasName(text, f.Path) || ext != "" && HasName(text, base) || page && HasName(text, stem) {
 			what = append(what, f.Path)
 		}
 	}
@@ -95,7 +98,7 @@ func (in Input) link(t task.Task, green []string, brought map[string]bool, all [
 	if len(what) > 0 {
 		return ByRefs, what
 	}
-	for _, name := range slices.Concat(NamesOf(text), quotedNames(text), camel().FindAllString(text, -1)) {
+	for _, name := range slices.Concat(NamesOf(text), quotedNames(text), camel().FindAllString(text, -1), version().FindAllString(text, -1)) {
 		if slices.ContainsFunc(in.Files, func(f File) bool {
 			return HasName(f.Path+"\n"+f.After, name) != HasName(f.Path+"\n"+f.Before, name)
 		}) {
@@ -187,6 +190,8 @@ var fillers = sync.OnceValue(func() map[string]bool {
 	}
 	return all
 })
+
+var version = lazy.Regexp(`\b\d+\.\d+\.\d+\b`)
 
 var token = lazy.Regexp(`\p{L}[\p{L}\p{N}]*|\p{N}+\p{L}+`)
 
@@ -293,9 +298,11 @@ var (
 	doomed = lazy.Regexp("(?mi)(?:^|[.;:,]\\s+|\\b(?:and|then) )(?:delete|remove) (?:the )?(?:(?:old|unused|obsolete|dead|file|script|module) )*`?" +
 		"([\\w./-]+\\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))`?(?:\\s*$|[.;)](?:\\s|$))")
 	// spared matches a text after which a file may stay: "delete a.py if nothing uses it".
-	spared  = lazy.Regexp(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
-	branch  = lazy.Regexp(`(?i)\bbranch`)
-	address = lazy.Regexp(`\w+://\S+`)
+	spared = lazy.Regexp(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
+	branch = lazy.Regexp(`(?i)\bbranch`)
+	// translation matches a task after which no text may be a copy of another one.
+	translation = lazy.Regexp(`(?i)\btranslat`)
+	address     = lazy.Regexp(`\w+://\S+`)
 )
 
 // mayBeElsewhere reports whether a task wants files gone, moved or on a branch: those that it names may be nowhere.
@@ -311,6 +318,19 @@ func FilesAsked(text string) (all []string) {
 		}
 	}
 	return all
+}
+
+// Translations returns the new files that a task asks to translate a text into. If it names none, it may be any.
+func (in Input) Translations(text string) (all []File) {
+	if !translation().MatchString(text) {
+		return nil
+	}
+	fresh := slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { return f.Existed || strings.TrimSpace(f.After) == "" })
+	named := slices.DeleteFunc(slices.Clone(fresh), func(f File) bool { return !HasName(text, f.Path) && !HasName(text, path.Base(f.Path)) })
+	if len(named) > 0 {
+		return named
+	}
+	return fresh
 }
 
 // FilesDoomed returns the paths of the files of code that a task tells to delete: "use b.js, then delete a.js".

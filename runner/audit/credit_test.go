@@ -33,6 +33,8 @@ func TestLinks_changeThatHasToDoWithATask_namesTheStrongestReason(t *testing.T) 
 		"a summary says the words":                       {"Export the report as CSV", []File{added("DONE.txt", "exports CSV reports\n")}, nil, Link{"t", ByWords, "export, report, csv"}},
 		"a summary says the words of code":               {"Export orders as CSV", []File{added("DONE.txt", "exports CSV orders\n")}, nil, Link{}},
 		"the task asks for a page":                       {"Describe Cart.merge in the guide", []File{added("usage.md", "Cart.merge adds\n")}, nil, Link{"t", ByNames, "merge"}},
+		"a page without its ending":                      {"JSDoc for the class and README", []File{added("README.md", "x")}, nil, Link{"t", ByFiles, "README.md"}},
+		"a version":                                      {"Set the version to 2.1.0", []File{{Path: "p.toml", Before: "version = \"2.0.0\"\n", After: "version = \"2.1.0\"\n", Existed: true, Exists: true}}, nil, Link{"t", ByNames, "2.1.0"}},
 		"words that say nothing":                         {"task 2", []File{added("task.txt", "task 2\n")}, nil, Link{}},
 	} {
 		plan := []task.Task{{ID: "t", Title: tc.title}}

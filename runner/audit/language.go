@@ -17,7 +17,7 @@ type language struct {
 	call   *regexp.Regexp // skips the test named above: t.Skip()
 	whole  *regexp.Regexp // skips the whole file
 	script bool           // a file in which no test starts is a test by itself
-	// mute matches in the whole text. Each match keeps other tests from running, also in a new file; nil: none.
+	// mute matches in the whole text. Each match keeps other tests from running or failing, also in a new file; nil: none.
 	mute *regexp.Regexp
 }
 
@@ -42,7 +42,8 @@ var languages = sync.OnceValue(func() []language {
 			mark:  re(`^@(?:pytest\.mark|mark|unittest)\.(?:skip|skipif|skipIf|skipUnless|xfail|expectedFailure)\b`),
 			call:  re(`^(?:self\.skipTest|pytest\.(?:skip|xfail))\(|^raise (?:unittest\.)?SkipTest`),
 			whole: re(`^pytestmark\s*=.*\b(?:skip|xfail)\b|^pytest\.skip\(.*allow_module_level|^__test__\s*=\s*False`),
-			mute:  re(`(?m)^collect_ignore\w*\s*\+?=\s*\[[^\]]*(?:test|\*)|^[ \t]+session\.exitstatus\s*=\s*0`),
+			mute: re(`(?m)^collect_ignore\w*\s*\+?=\s*\[[^\]]*(?:test|\*)|^[ \t]+session\.exitstatus\s*=\s*0|` +
+				`^[ \t]+\w+\.outcome\s*=\s*["']passed`),
 		},
 		{ // Rust; tests are in the code
 			code: re(`\.rs$`), tests: re(`\.rs$`),

@@ -56,7 +56,7 @@ func (l *language) skips(f File, side, other string) []skipped {
 	var all []skipped
 	if l.mute != nil {
 		for range len(l.mute.FindAllString(side, -1)) - len(l.mute.FindAllString(other, -1)) {
-			all = append(all, skipped{f.Path, "it now keeps other tests from running"})
+			all = append(all, skipped{f.Path, "it now keeps other tests from running or failing"})
 		}
 	}
 	if l.count(other) == 0 {

@@ -17,7 +17,7 @@ var stubPatterns = sync.OnceValue(func() (p struct {
 }) {
 	re := regexp.MustCompile
 	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|` +
-		`(?:is )?not there yet|fixme|placeholder|stub)`
+		`(?:is )?not there yet|coming soon|fixme|placeholder|stub)`
 	p.header = re(`^(?:(?:pub(?:\([^)]*\))?|export|default|async|static|public|private|protected|internal|final|override|open|suspend|` +
 		`const|unsafe|virtual|abstract) )*(?:func (?:\([^)]*\) ?)?|fn |def (?:self\.)?|fun |function\*? ?)([\w.!?]+)` +
 		`|^(?:export )?(?:const|let|var) (\w+)\s*=.*(?:=>|function\b.*) *[{(]?|` +
@@ -26,6 +26,7 @@ var stubPatterns = sync.OnceValue(func() (p struct {
 	p.says = re(`(?i)^(?:raise NotImplementedError\b|todo!\(|unimplemented!\(|TODO\(|panic!?\(.{0,40}` + missing +
 		`|throw .{0,60}` + missing + `|throw new NotImplementedException\b|raise .{0,60}` + missing +
 		`|fatalError\(.{0,40}` + missing +
+		`|(?:print|echo|console\.log|fmt\.Print\w*|puts)\b.{0,60}\b(?:coming soon|not (?:yet )?implemented)\b` +
 		`|return .{0,80}(?:errors\.New|fmt\.Errorf|Err)\(.{0,40}` + missing + `)`)
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
 		`|nil|null|None|0|false|:|Ok\(\(\))?;?\s*$`)

@@ -19,6 +19,7 @@ func TestCompare_stubs(t *testing.T) {
 		"python, method of a class":    {"a.py", "class Mail:\n    def send(self, to):\n        pass\n", `"send" is not written yet: pass`},
 		"python, one line":             {"a.py", "def send(to): ...\n", `"send" is not written yet: ...`},
 		"python, return and TODO":      {"a.py", "def send(to):\n    return None  # TODO\n", `"send" is not written yet: return None  # TODO`},
+		"python, prints":               {"a.py", "def send(to):\n    print(\"send: coming soon\")\n", `"send" is not written yet: print("send: coming soon")`},
 		"js, function":                 {"a.js", "function send(to) {\n  throw new Error('Not implemented');\n}\n", `"send" is not written yet: throw new Error('Not implemented');`},
 		"js, arrow":                    {"a.ts", "export const send = async (to: string) => {\n  throw new Error(\"TODO\");\n};\n", `"send" is not written yet: throw new Error("TODO");`},
 		"js, arrow on a line":          {"a.js", "const send = () => null; // TODO\n", `"send" is not written yet: null; // TODO`},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"sync"
@@ -20,6 +21,7 @@ import (
 	"ralph/runner/git/history"
 	"ralph/runner/turn/protect"
 	"ralph/state"
+	"ralph/state/projectfs"
 )
 
 // auditResult is what the audit makes of a turn.
@@ -107,6 +109,8 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 		why = termtext.Some(absent, 3) + " is nowhere in the project"
 	} else if left := f.present[t.ID]; len(left) > 0 {
 		why = "it asks to delete " + termtext.Some(left, 3) + ", which is still there"
+	} else if f.copied[t.ID] != "" {
+		why = f.copied[t.ID]
 	} else if f.untested[t.ID] && !confirms && (linked || t.Own && r.Worked) && len(r.Green) == 0 && !r.more {
 		why = "it asks for tests, but the run has changed none"
 	}
@@ -152,7 +156,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 // those that ask for tests where the run has changed none and no test has the code that they name, and those whose work
 // git does not see.
 func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
-	f.absent, f.present, f.untested, f.made = map[string][]string{}, map[string][]string{}, map[string]bool{}, map[string]bool{}
+	f.absent, f.present, f.untested, f.made, f.copied = map[string][]string{}, map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	plan := protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
@@ -175,6 +179,11 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 		if len(f.absent[tick.ID]) == 0 && len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
 			f.absent[tick.ID] = tick.Named
 		}
+		for _, file := range in.Translations(text) {
+			if of := t.original(file); of != "" {
+				f.copied[tick.ID] = file.Path + " is a copy of " + of
+			}
+		}
 		if audit.AsksForTests(text) && !tested() {
 			known := audit.NamesOf(text)
 			f.untested[tick.ID] = len(known) == 0 || lacks(known, false, audit.IsAboutTests)
@@ -187,6 +196,23 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 			f.made[tick.ID] = made
 		}
 	}
+}
+
+// original returns another file in the folder that has the same text; empty: there is none.
+func (t *turn) original(f audit.File) string {
+	root, _ := git.Root(t.a.Dir)
+	dir := projectfs.In(root)
+	all, _ := dir.ReadDir(dir.Path(path.Dir(f.Path))) // none: no copy
+	for _, e := range all {
+		name := path.Join(path.Dir(f.Path), e.Name())
+		if name == f.Path || path.Ext(name) != path.Ext(f.Path) || !e.Type().IsRegular() {
+			continue
+		}
+		if text, err := dir.Read(dir.Path(name), int64(len(f.After))); err == nil && string(text) == f.After {
+			return name
+		}
+	}
+	return ""
 }
 
 // testedBefore reports whether earlier turns of the run changed tests.

@@ -135,6 +135,14 @@ func ClaimsDone(final string, t task.Task) bool {
 		saidPlain(signal.StoryID) == saidPlain(t.ID)
 }
 
+// confirms reports whether the final message of a turn that has to check an earlier tick says that the task is done. The
+// turn has no other work, so that all is complete is enough.
+func confirms(final string, t task.Task) bool {
+	signal, ok := statusblock.Parse(final)
+	return ok && (signal.Status == statusblock.Complete || signal.Exit) && signal.Task+signal.StoryID == "" ||
+		ClaimsDone(final, t)
+}
+
 var (
 	zeros      = lazy.Regexp(`\b0+(\d)`)
 	separators = lazy.Regexp(`[^\p{L}\p{N}.]+`)

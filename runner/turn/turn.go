@@ -288,9 +288,13 @@ func (t *turn) readPlan(f *facts) {
 		f.people = &store.JournalPeople{File: t.a.Plan, From: f.before, Since: time.Now()}
 	}
 	f.before, _ = f.people.Now()
+	claims := ClaimsDone
+	if t.a.Known.Ticked > 0 {
+		claims = confirms
+	}
 	for waited := false; ; {
 		known := len(f.people.Changes)
-		f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || ClaimsDone(f.call.transcript.Final, t.a.Task))
+		f.left = store.Read(t.a.Plan).Claimed(f.before, t.a.Task.ID, f.plan.Says || claims(f.call.transcript.Final, t.a.Task))
 		if f.before, _ = f.people.Now(); len(f.people.Changes) != known {
 			continue
 		}
