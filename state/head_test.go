@@ -78,11 +78,3 @@ func BenchmarkKindIn(b *testing.B) {
 		kindIn(line)
 	}
 }
-
-func BenchmarkHeadOf(b *testing.B) {
-	line := encoded(b, NewEvent(Origin{Run: "20261129-084316-02ca", Host: "host", Iteration: 3, Task: "task-1", Role: "developer", Attempt: 1},
-		time.Now(), Text{Text: "All work and no play."}))
-	for b.Loop() {
-		HeadOf(line)
-	}
-}
