@@ -11,7 +11,7 @@ import (
 
 const (
 	fakeVar  = "RALPH_BENCH_FAKE"  // file for start and end times of the fake agent
-	floodVar = "RALPH_BENCH_FLOOD" // print 1 GiB before the result
+	floodVar = "RALPH_BENCH_FLOOD" // print this before the result: "words" or "records", and how many bytes
 	peakVar  = "RALPH_BENCH_PEAK"  // print the peak memory of the arguments, a command
 	tickVar  = "RALPH_BENCH_TICK"  // do the task of the prompt, and tick it
 	workVar  = "RALPH_BENCH_WORK"  // how long to work: no real agent answers at once
@@ -22,10 +22,15 @@ func fakeAgent() {
 	from := time.Now().UnixNano()
 	out := bufio.NewWriterSize(os.Stdout, 64<<10)
 	fmt.Fprintln(out, `{"type":"system","subtype":"init","session_id":"s","model":"m"}`)
-	if os.Getenv(floodVar) != "" {
+	what, most := "", 0
+	_, _ = fmt.Sscan(os.Getenv(floodVar), &what, &most)
+	if what == "records" {
+		printRecords(out, most)
+	}
+	if what == "words" {
 		line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
 			strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
-		for n := 0; n < floodBytes; n += len(line) {
+		for n := 0; n < most; n += len(line) {
 			_, _ = out.WriteString(line)
 		}
 	}

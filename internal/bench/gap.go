@@ -79,7 +79,11 @@ func (b *bencher) gap(name string, files int, git bool) (time.Duration, string, 
 	if err != nil {
 		return 0, "", err
 	}
-	if err := b.run(project, 41, workVar+"="+agentWorks); err != nil {
+	turns := 41
+	if b.quick {
+		turns = 11
+	}
+	if err := b.run(project, turns, workVar+"="+agentWorks); err != nil {
 		return 0, "", err
 	}
 	all, err := gaps(project)

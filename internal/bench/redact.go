@@ -19,7 +19,7 @@ const (
 
 // redact compares how fast raw output is kept with and without looking for secrets, and
 // with the rate at which a pty delivers it. It takes the best time of each.
-func (b *bencher) redact(delivered float64) error {
+func (b *bencher) redact(delivered float64, rounds int) error {
 	line := `{"type":"assistant","message":{"role":"assistant","content":[{"type":"text","text":"` +
 		strings.Repeat("All work and no play. ", 180) + `"}]},"session_id":"s"}` + "\n"
 	text := []byte(strings.Repeat(line, 2*keptChunk/len(line)+2))
@@ -29,7 +29,7 @@ func (b *bencher) redact(delivered float64) error {
 		return err
 	}
 	with, without := time.Hour, time.Hour
-	for round := range floodRounds {
+	for round := range rounds {
 		kept, err := turn.OpenRawLog(dir, 2*round+1, "", secrets)
 		if err != nil {
 			return err

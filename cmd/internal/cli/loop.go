@@ -35,7 +35,7 @@ const (
 // 100 percent, nearly half of the work in a flood of output would be garbage collection.
 const (
 	garbagePercent = 300
-	memoryLimit    = 20 << 20 // bytes; above that, garbage is collected more often
+	memoryLimit    = 18 << 20 // bytes; above that, garbage is collected more often
 	memoryPerTask  = 6 << 10  // bytes more for each task: a run keeps the plan in several versions
 )
 
