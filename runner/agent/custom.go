@@ -5,6 +5,7 @@ package agent
 import (
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -85,6 +86,11 @@ func CustomPrompts() []string {
 // way of counting from the first built-in row with the same wire format. Errors
 // are *FieldError.
 func (r CustomRow) Spec() (Spec, error) {
+	if r.OfBuiltIn() {
+		s, _ := Find(r.Name)
+		s.Patterns = slices.Concat(r.Patterns, s.Patterns)
+		return s, r.checkPatterns()
+	}
 	r, err := r.expandModel()
 	if err != nil {
 		return Spec{}, err
@@ -119,6 +125,12 @@ func (r CustomRow) Spec() (Spec, error) {
 	return s, nil
 }
 
+// OfBuiltIn reports whether the row only adds patterns to a built-in agent.
+func (r CustomRow) OfBuiltIn() bool {
+	_, unknown := Find(r.Name)
+	return unknown == nil && len(r.Patterns) > 0 && reflect.DeepEqual(r, CustomRow{Name: r.Name, Prompt: r.Prompt, Format: r.Format, Patterns: r.Patterns})
+}
+
 // expandModel moves {model} out of an argument of the command, together with the
 // option before it, to where the arguments for a model are: without a model, both
 // are left out.
@@ -150,7 +162,7 @@ func (r CustomRow) checkName() error {
 	}
 	if _, err := Find(r.Name); err == nil {
 		return wrong(FieldName, "%q is that of a built-in agent: choose another one; "+
-			"AGENT_CMD replaces the program of a built-in agent", r.Name)
+			"AGENT_CMD replaces the program of a built-in agent, and its row may only hold patterns", r.Name)
 	}
 	return nil
 }

@@ -43,7 +43,9 @@ type ownAgent struct {
 func (c *Config) Agents() []agent.Spec {
 	var specs []agent.Spec
 	for _, row := range c.agents {
-		specs = append(specs, row.row.spec)
+		if !row.row.custom.OfBuiltIn() {
+			specs = append(specs, row.row.spec)
+		}
 	}
 	return specs
 }
@@ -53,7 +55,15 @@ func (c *Config) AllAgents() []agent.Spec { return append(agent.Specs(), c.Agent
 
 // Spec returns the agent of that name, built in or the user's own. The error
 // names all of them.
-func (c *Config) Spec(name string) (agent.Spec, error) { return agent.Find(name, c.Agents()...) }
+func (c *Config) Spec(name string) (agent.Spec, error) {
+	s, err := agent.Find(name, c.Agents()...)
+	for _, row := range c.agents {
+		if err == nil && row.row.spec.Name == s.Name {
+			return row.row.spec, nil // with the user's patterns
+		}
+	}
+	return s, err
+}
 
 // EnvFilter decides which environment variables agents and checks get.
 func (c *Config) EnvFilter() agent.EnvFilter {
@@ -64,7 +74,7 @@ func (c *Config) EnvFilter() agent.EnvFilter {
 // Source, whose Kind is empty.
 func (c *Config) AgentSource(name string) Source {
 	for _, row := range c.agents {
-		if row.row.spec.Name == name {
+		if row.row.spec.Name == name && !row.row.custom.OfBuiltIn() {
 			return row.source
 		}
 	}
@@ -88,6 +98,9 @@ func wordFields(c *agent.CustomRow) []struct {
 // agentClaim shows what a row decides about programs, for a person and for the
 // hash of the consent. What only reads the agent's output is left out.
 func agentClaim(c agent.CustomRow) string {
+	if c.OfBuiltIn() {
+		return ""
+	}
 	text := fmt.Sprintf("%s.%s=%s", agentsKey, c.Name, showWords(c.Command))
 	if c.Prompt == agent.PromptArg {
 		text += " (prompt as an argument)"

@@ -122,7 +122,7 @@ func TestAgents_badRow_isRefusedInOneLineWithItsPlaceAndWhatIsAllowed(t *testing
 		{"text for rows", "agents: 1", `:1: agents must hold a mapping for each agent, by its name, not "1"`},
 		{"text for a row", "agents:\n  a: b", `:2: agents.a must hold the keys command, prompt, format, output, resume, model, allowed_tools, bypass, version, models, login, description, env, env_keys, home, patterns, not "b"`},
 		{"no command", "agents:\n  a:\n    prompt: arg", ":2: agents.a: command is missing: the program and its arguments"},
-		{"built-in name", "agents:\n\n  claude: {command: x}", `:3: agents.claude: name "claude" is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent`},
+		{"built-in name", "agents:\n\n  claude: {command: x}", `:3: agents.claude: name "claude" is that of a built-in agent: choose another one; AGENT_CMD replaces the program of a built-in agent, and its row may only hold patterns`},
 		{"name", "agents:\n  a/b: {command: x}", `:2: agents.a/b: name "a/b" is not allowed: at most 40 letters, digits, dots, dashes and underscores, a letter or digit first`},
 		{"prompt", "agents:\n  a:\n    command: x\n    prompt: mail", `:4: agents.a: prompt "mail" is not one of stdin, arg, file`},
 		{"format", "agents:\n  a:\n    command: x\n    format: xml", `:4: agents.a: format "xml" is not one of ` + formats},
@@ -348,5 +348,30 @@ func TestShowWords_charactersThatCannotBeSeen_areEscapes(t *testing.T) {
 	want := `run {model} 'a b' '' $'a\u202eb\x1b[2J' "a\x00b"`
 	if got := showWords([]string{"run", "{model}", "a b", "", "a\u202eb\x1b[2J", "a\x00b"}); got != want {
 		t.Errorf("%s, want %s", got, want)
+	}
+}
+
+func TestAgents_builtInRow_onlyAddsPatterns(t *testing.T) {
+	l := Loader{Dir: t.TempDir()}
+	write(t, l.Dir, yamlName, "agents: {gemini: {patterns: {usage-limit: quota of the day, none: harmless}}}")
+	c, warnings, err := l.Load()
+	if err != nil || len(warnings) > 0 {
+		t.Fatal(warnings, err)
+	}
+	got, err := c.Spec("gemini")
+	want, _ := agent.Find("gemini")
+	want.Patterns = append([]ending.Pattern{{Class: ending.UsageLimit, Match: "quota of the day"}, {Class: ending.Unknown, Match: "harmless"}}, want.Patterns...)
+	if d := cmp.Diff(want, got); err != nil || d != "" {
+		t.Error(err, d)
+	}
+	if len(c.Agents()) > 0 || c.AgentSource("gemini").Kind != (Source{}).Kind {
+		t.Error("it counts as an agent of the user's own")
+	}
+	if u, err := l.Untrusted(); u != nil || err != nil {
+		t.Errorf("it only reads output: %+v, %v", u, err)
+	}
+	write(t, l.Dir, yamlName, "agents: {gemini: {env: {A: b}, patterns: {auth: x}}}")
+	if _, _, err := l.Load(); err == nil || !strings.Contains(err.Error(), "may only hold patterns") {
+		t.Error(err)
 	}
 }

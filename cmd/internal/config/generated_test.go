@@ -359,7 +359,7 @@ agents:
 | ` + "`env`" + ` | | Variables for every call. |
 | ` + "`env_keys`" + ` | | Names or globs of the variables that hold its keys. Only this agent gets them. |
 | ` + "`home`" + ` | | Files and folders that it keeps in your home folder, such as ` + "`.aider/`" + `. In a [sandbox](sandbox.md) it may read and write them, and no others of your home folder. |
-| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. |
+| ` + "`patterns`" + ` | | Regular expressions (RE2, case-insensitive) for its own error texts, by outcome class. ralph tries them before the built-in ones. ` + "`none`" + ` is for texts to ignore. The row of a built-in agent may hold this key only. |
 
 ` + "`{permissions}`, `{model}` and `{resume}`" + ` mark where those arguments go in ` + "`command`" + `; arguments without a mark come last.
 Without the key ` + "`model`" + `, ` + "`{model}`" + ` is the name itself, as in ` + "`-m {model}`" + ` or ` + "`--model={model}`" + `. If no model is
