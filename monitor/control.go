@@ -21,11 +21,6 @@ import (
 	"ralph/state/act"
 )
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
 // inTerminal lets another program have the terminal, once the key is handled.
 func (u *ui) inTerminal(program func() error) {
 	u.later = append(u.later, func() {

@@ -31,20 +31,8 @@ const labels = 7
 // left out. bars: those of usage.
 func (r *runPage) facts(v summary.Summary, bars bool) []fact {
 	m, now := &r.u.model, r.u.o.Now()
-	calm := func(texts ...string) (all []part) {
-		for _, text := range texts {
-			if text != "" {
-				all = append(all, part{text: text})
-			}
-		}
-		return all
-	}
-	dim := func(texts ...string) (all []part) {
-		for _, p := range calm(texts...) {
-			all = append(all, part{text: p.text, dim: true})
-		}
-		return all
-	}
+	calm := func(texts ...string) []part { return partsOf(false, texts) }
+	dim := func(texts ...string) []part { return partsOf(true, texts) }
 	task := fact{label: "task", parts: append(calm(view.Prefix(v.Plan.Lastly(), v.Plan.Task)), dim(r.tasks.progress())...)}
 	if len(v.Plan.Slots) > 0 {
 		task = fact{"turns", calm(v.Plan.Slots...), true}
@@ -112,6 +100,16 @@ func (r *runPage) facts(v summary.Summary, bars bool) []fact {
 	return slices.DeleteFunc(all, func(f fact) bool { return len(f.parts) == 0 })
 }
 
+// partsOf is a part for each text that is not empty.
+func partsOf(dim bool, texts []string) (all []part) {
+	for _, text := range texts {
+		if text != "" {
+			all = append(all, part{text: text, dim: dim})
+		}
+	}
+	return all
+}
+
 // notGood removes the colour of good news, so that bad news stands out.
 func notGood(t summary.Tone) summary.Tone {
 	if t == summary.Good {
@@ -127,10 +125,17 @@ func toneOf(r view.Role) summary.Tone {
 
 // rows sets the parts in rows of a width: at most most, the last of which has all that is left, or says how much.
 func (f fact) rows(width, most int) (all [][]part) {
-	parts, x := f.parts, 0
-	if over := len(parts) - most + 1; f.each && over > 1 && most > 1 {
-		parts = append(slices.Clone(parts[:most-1]), part{text: fmt.Sprintf("and %d more", over), dim: true})
+	parts, x, n := f.parts, 0, max(most-1, 0)
+	for ; n < len(parts); n++ {
+		x += termtext.Width(parts[n].text) + 3
+		if x-3 > width || n < len(parts)-1 && x+len("and 10 more") > width {
+			break
+		}
 	}
+	if over := len(parts) - n; f.each && over > 0 && most > 1 {
+		parts = append(slices.Clone(parts[:n]), part{text: fmt.Sprintf("and %d more", over), dim: true})
+	}
+	x = 0
 	for i, p := range parts {
 		if i == 0 || len(all) < most && (f.each || x+3+termtext.Width(p.text) > width) {
 			pieces, below := termtext.Wrap(p.text, max(width, 1)), 0
@@ -151,12 +156,7 @@ func (f fact) rows(width, most int) (all [][]part) {
 }
 
 // most is how many rows a fact gets at most.
-func (f fact) most() int {
-	if f.each {
-		return 6
-	}
-	return 3
-}
+func (f fact) most() int { return map[bool]int{true: 6, false: 3}[f.each] }
 
 // heights shares rows out: one to each fact in their order, two if it is bad news; then more to those that want more.
 func heights(all []fact, width, room int) (rows []int) {

@@ -16,19 +16,17 @@ func (u *ui) drawHeader(c canvas.Canvas) {
 	v := u.shown
 	style := c.Tone(v.Tone).Bold(true)
 	state := " " + v.Mark + " " + v.Word + " "
-	right := view.Join(" · ", v.Iteration, v.Elapsed)
-	if termtext.Width(state)+termtext.Width(right)+12 > c.W {
+	right, sign, path := view.Join(" · ", v.Iteration, v.Elapsed), u.notes.text(), ""
+	for _, s := range u.stack()[1:] {
+		path += " › " + s.name
+	}
+	if termtext.Width(state+path+sign+right)+min(termtext.Width(v.Project), 12)+7 > c.W {
 		right = view.Join("/", numberOf(v.Number), numberOf(v.Most))
 	}
-	sign := u.notes.text()
-	room := c.W - termtext.Width(state) - termtext.Width(sign+right) - 7
-	name := termtext.Fit(v.Project, max(room, 6))
+	room := c.W - termtext.Width(state+sign+right) - 7
+	name := termtext.Fit(v.Project, max(room-termtext.Width(path), 6))
 	x := c.Text(c.Text(0, 0, style.Reverse(true), state)+1, 0, plain.Bold(true), name)
-	for _, s := range u.stack()[1:] {
-		if crumb := " › " + s.name; room-termtext.Width(name+crumb) >= 0 {
-			x, name = c.Text(x, 0, c.Dim(), crumb), name+crumb
-		}
-	}
+	x = c.Text(x, 0, c.Dim(), canvas.FitEnd(path, max(room-termtext.Width(name), 0)))
 	if sign != "" && right != "" {
 		right = " · " + right
 	}
@@ -86,6 +84,10 @@ func drawWants(c canvas.Canvas, all []want) {
 	for y, w := range all {
 		style := c.Tone(w.tone).Bold(true)
 		x := c.Text(1, y, style.Reverse(true), " "+cmp.Or(w.key, "!")+" ") + 1
-		c.Text(x, y, style, canvas.FitEnd(w.text, c.W-x-1)) // advice ends with what to type
+		fit := canvas.FitEnd // advice ends with what to type
+		if w.key == "u" {
+			fit = termtext.Fit
+		}
+		c.Text(x, y, style, fit(w.text, c.W-x-1))
 	}
 }

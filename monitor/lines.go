@@ -51,18 +51,13 @@ func drawLines(c canvas.Canvas, v *logView) {
 	}
 }
 
-// drawTasks lists the plan in the place of a log that has not begun.
-func drawTasks(c canvas.Canvas, tasks []string) {
-	c.Title(canvas.Title{Name: "Tasks", Key: "t", Right: termtext.Count(len(tasks), "task")})
-	c = c.Rows(1, c.H-1)
-	for y, text := range tasks {
-		if y == c.H-1 && len(tasks) > c.H {
-			text = "… " + termtext.Count(len(tasks)-y, "more task")
-		}
-		if y < c.H {
-			c.Text(1, y, plain, termtext.Fit(termtext.Line(text), c.W-2))
-		}
-	}
+// drawText draws the beginning of a text below a title.
+func drawText(c canvas.Canvas, title canvas.Title, lines []view.Line) {
+	c.Title(title)
+	v := newLogView()
+	v.bare, v.follow = true, false
+	v.replace(lines)
+	drawLines(c.Rows(1, c.H-1), v)
 }
 
 // marker shows the role of a line without colour.

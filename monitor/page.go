@@ -148,16 +148,11 @@ func Keys() (names []string) {
 
 // keyName returns the name of a key in a table.
 func keyName(e *tcell.EventKey) string {
-	switch e.Key() {
-	case tcell.KeyRune:
-		if e.Rune() == ' ' {
-			return "space"
-		}
+	switch {
+	case e.Key() == tcell.KeyRune && e.Rune() == ' ':
+		return "space"
+	case e.Key() == tcell.KeyRune:
 		return string(e.Rune())
-	case tcell.KeyPgUp:
-		return "pgup"
-	case tcell.KeyPgDn:
-		return "pgdn"
 	}
 	return strings.ToLower(tcell.KeyNames[e.Key()])
 }

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -125,23 +126,16 @@ func (p *logPage) Update(view.Update) {
 // openRaw shows the raw output of an iteration in the pager.
 func (u *ui) openRaw(n int) {
 	path := u.feed.Reader().RawPath(u.runID(), n)
+	_, missing := os.Stat(path)
 	switch latest := u.model.Iteration(); {
 	case latest < 1:
 		u.say("no iteration has begun yet, so there is no raw output")
-	case exists(path):
+	case missing == nil:
 		u.pageFile(path)
 	case n == latest && u.model.Active():
 		u.say("iteration %d has printed nothing yet", n)
 	default:
 		u.say("there is no raw output of iteration %d", n)
-	}
-}
-
-// neighbours are the keys that show the same of another iteration.
-func neighbours(n int, open func(n int)) []binding {
-	return []binding{
-		{"left", "", "the iteration before", func() { open(n - 1) }},
-		{"right", "", "the next iteration", func() { open(n + 1) }},
 	}
 }
 
@@ -186,7 +180,7 @@ func (p *logPage) Draw(c canvas.Canvas) {
 		about = view.Within(filepath.Dir(p.u.feed.Reader().Dir()), p.u.feed.Reader().LiveLogPath())
 	}
 	x := termtext.Width(t.Name+t.Key) + 4
-	if room := c.W - x - termtext.Width(t.Right) - 8; room >= min(termtext.Width(about), 10) && about != "" {
+	if room := c.W - x - termtext.Width(t.Right) - 6; room >= min(termtext.Width(about), 10) && about != "" {
 		c.Text(x, 0, c.Dim(), termtext.Fit(about, room)+" ")
 	}
 }

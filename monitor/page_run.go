@@ -3,10 +3,12 @@ package monitor
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/rivo/tview"
 
+	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
@@ -95,7 +97,7 @@ func (r *runPage) Keys() []binding {
 		{"s", skip, "end this iteration and take the next task (asks first)", func() {
 			r.actAfter("skip", questionBeforeSkip(&u.model))
 		}},
-		{"a", abort, "end the run now (asks first)", func() { r.actAfter("abort", "end the run now and stop the agent?") }},
+		{"a", abort, "end the run now (asks first); ralph stop ends it after this iteration", func() { r.actAfter("abort", "end the run now and stop the agent?") }},
 		{"l", "log", "the log alone, and back", func() { r.alone = !r.alone }},
 	}, r.pageKeys(), r.main().textKeys(), moveKeys(allUp, r.Scroll, func() int { return r.main().screenful() }))
 }
@@ -256,7 +258,8 @@ func (r *runPage) Draw(c canvas.Canvas) {
 // drawMain draws the log; the transcript of an iteration in its place; or, before the first run, the tasks.
 func (r *runPage) drawMain(c canvas.Canvas) {
 	if r.past == nil && len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
-		drawTasks(c, r.plan)
+		drawText(c, canvas.Title{Name: "Tasks", Key: "t", Right: termtext.Count(len(r.plan), "task")},
+			linesOf(strings.Join(r.plan, "\n"), view.RoleText))
 		return
 	}
 	r.main().Draw(c)

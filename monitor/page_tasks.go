@@ -560,59 +560,32 @@ func (p *tasksPage) history(t *shownTask) []view.Line {
 	return all
 }
 
-const (
-	taskTwoColumns = 120 // minimum width for the details beside the list
-	headerRoom     = 12  // minimum height for the names of the columns
-	detailShare    = 5   // of 12: width of the details
-)
+const headerRoom = 12 // minimum height for the names of the columns
 
 // Draw draws the page. The cost depends on the rows on the screen, not on the plan.
 func (p *tasksPage) Draw(c canvas.Canvas) {
 	t := p.task()
-	if c.W < taskTwoColumns || t == nil {
+	if c.W < twoColumns || t == nil {
 		p.drawList(c)
 		return
 	}
-	right := c.W * detailShare / 12
+	right := c.W * 5 / 12
 	left := c.W - right
 	p.drawList(c.Columns(0, left-1))
-	side := c.Columns(left, right)
-	side.Title(canvas.Title{Name: "Task", Key: "enter"})
-	text := newLogView()
-	text.bare, text.follow = true, false
-	text.replace(p.details(t))
-	drawLines(side.Rows(1, c.H-1), text)
-	for y := 1; y < c.H; y++ {
-		c.Text(left-1, y, c.Dim(), "│")
-	}
+	drawText(c.Columns(left, right), canvas.Title{Name: "Task", Key: "enter"}, p.details(t))
+	drawDivider(c.Columns(left-1, 1))
 	c.Text(left-1, 0, c.Dim(), "┬")
 }
 
 // figures are what stands to the right of a title, as far as there is room.
-func figures(width int, tries, time, cost, found, agent string) string {
-	text := fmt.Sprintf("%5s %8s", tries, time)
+func figures(width int, tries, time, cost, found string) string {
 	switch {
-	case width >= 100:
-		text += fmt.Sprintf(" %8s %5s %s", cost, found, pad(agent, 16))
 	case width >= 64:
-		text += fmt.Sprintf(" %8s %5s", cost, found)
-	case width < 50:
-		return ""
+		return fmt.Sprintf("%5s %8s %8s %5s", tries, time, cost, found)
+	case width >= 50:
+		return fmt.Sprintf("%5s %8s", tries, time)
 	}
-	return text
-}
-
-// pad fits a text into a width.
-func pad(text string, width int) string {
-	text = termtext.Fit(text, width)
-	return text + strings.Repeat(" ", width-termtext.Width(text))
-}
-
-// drawHeads draws the names of the columns.
-func drawHeads(c canvas.Canvas) {
-	heads := figures(c.W, "tries", "time", "cost", "found", "agent")
-	c.Text(3, 0, c.Dim(), "task")
-	c.Text(c.W-len(heads)-1, 0, c.Dim(), heads)
+	return ""
 }
 
 // drawPanel draws the tasks around the one at hand, below the names of the columns.
@@ -641,7 +614,9 @@ func (p *tasksPage) drawList(c canvas.Canvas) {
 	c.Title(canvas.Title{Name: "Tasks", Key: "t", Focused: true, Right: right})
 	p.width, p.head = c.W, 0
 	if c = c.Rows(1, c.H-1); c.H >= headerRoom && c.W >= 50 {
-		drawHeads(c)
+		heads := figures(c.W, "tries", "time", "cost", "found")
+		c.Text(3, 0, c.Dim(), "task")
+		c.Text(c.W-len(heads)-1, 0, c.Dim(), heads)
 		p.head, c = 1, c.Rows(1, c.H-1)
 	}
 	p.height = c.H
@@ -693,12 +668,19 @@ func (p *tasksPage) drawTask(c canvas.Canvas, row int) {
 	if w.found > 0 {
 		found = fmt.Sprintf("!%d", w.found)
 	}
-	right := figures(c.W, tries, w.span(p.u.o.Now()), view.Dollars(w.cost), found, cmp.Or(t.worker(), w.agent))
+	right := figures(c.W, tries, w.span(p.u.o.Now()), view.Dollars(w.cost), found)
+	more := view.Join(" · ", t.Why, p.about(t))
+	if strings.TrimSpace(right) == "" || t.Why != "" && x+termtext.Width(t.name+more+right)+3 > c.W {
+		right = "" // why it is not done is worth more than what it took
+	}
 	room := c.W - termtext.Width(right) - 1
 	c.Text(room, 0, side, right)
-	more, named := view.Join(" · ", t.Why, p.about(t)), room
+	named := room
 	if t.Why != "" && !p.quiet {
-		named = max(room*3/5, room-2-termtext.Width(more)) // why it is not done is worth a part of its title
+		named = max(room*3/5, room-2-termtext.Width(more))
+	}
+	if more == "" && c.W >= 100 {
+		more = cmp.Or(t.worker(), w.agent)
 	}
 	x = c.Text(x, 0, style, termtext.Fit(t.name, max(named-x, 0)))
 	if room-x > 12 && more != "" {

@@ -115,13 +115,22 @@ func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		c.Text(right, 0, style, r.Cost)
 		right -= 2
 	}
-	if badge := badgeOf(r.Found, c.W); badge != "" {
-		right -= termtext.Width(badge)
+	if r.Found > 0 {
+		badge := " " + termtext.Count(r.Found, "finding") + " "
+		if c.W < 76 {
+			badge = fmt.Sprintf(" !%d ", r.Found)
+		}
+		right -= len(badge)
 		c.Text(right, 0, c.Tone(summary.Warn).Reverse(!selected), badge)
 		right--
 	}
 	if w := termtext.Width(r.Checks); w > 0 && right-w-1-x >= 14 {
-		drawIterationChecks(c, right-w, r.Checks, style)
+		if strings.Contains(r.Checks, "✗") && !selected {
+			mark = c.Tone(summary.Bad)
+		} else {
+			mark = style
+		}
+		c.Text(right-w, 0, mark, r.Checks)
 		right -= w + 1
 	}
 	text, room := r.Text, right-x
@@ -132,31 +141,6 @@ func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 		text = termtext.Fit(r.Title, max(room-termtext.Width(text)-3, room*3/5)) + " · " + text
 	}
 	c.Text(x, 0, style, termtext.Fit(text, room))
-}
-
-// badgeOf is the number of findings, with a word if there is room.
-func badgeOf(found, width int) string {
-	switch {
-	case found == 0:
-		return ""
-	case width >= 76:
-		return " " + termtext.Count(found, "finding") + " "
-	}
-	return fmt.Sprintf(" !%d ", found)
-}
-
-// drawIterationChecks draws marks; those that failed stand out.
-func drawIterationChecks(c canvas.Canvas, x int, marks string, style tcell.Style) {
-	for _, r := range marks {
-		s := style
-		if r == '✗' {
-			s = s.Bold(true)
-			if style == tcell.StyleDefault {
-				s = c.Tone(summary.Bad)
-			}
-		}
-		x = c.Text(x, 0, s, string(r))
-	}
 }
 
 // cell is an iteration, by its index, in a column of the strip.

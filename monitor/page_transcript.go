@@ -69,11 +69,13 @@ func newTranscript(u *ui, run string, n int) *transcriptPage {
 	p.logPage = newText(u, fmt.Sprintf("Transcript of iteration %d", n), "enter", p.lines)
 	p.live, p.follow = true, true
 	p.keys = func() []binding {
-		return append([]binding{
+		return []binding{
 			{"enter", "open", "open the tool call under the cursor: what it changed and its answer; or close it", p.toggle},
 			{"z", "all", "open all tool calls, or only those that failed", func() { p.change(func() { p.all = !p.all }) }},
 			{"d", "diff", "what the iteration changed", func() { u.openChanges(n) }},
-		}, neighbours(n, u.openTranscript)...)
+			{"left", "", "the iteration before", func() { u.openTranscript(n - 1) }},
+			{"right", "", "the next iteration", func() { u.openTranscript(n + 1) }},
+		}
 	}
 	return p
 }

@@ -20,9 +20,9 @@ func TestPlan_turnsOfAFleet_areShownOrCounted(t *testing.T) {
 		w, h      int
 		has, miss string
 	}{
-		{80, 20, "8 turns side by side", "task 1"},
-		{100, 50, "and 3 more", "6 on build1"},
-		{160, 50, "5 on build1 · task 4", "6 on build1"},
+		{80, 20, "8 turns side by side", "task 3"},
+		{100, 50, "and 1 more", "8 on build1"},
+		{160, 50, "and 2 more", "7 on build1"},
 	} {
 		screen := simulate(t, c.w, c.h)
 		still(t, s, events).drawOn(screen)

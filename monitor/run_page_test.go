@@ -61,6 +61,10 @@ func TestRun_whatNeedsAPerson_standsFirstWithItsKey(t *testing.T) {
 	if row := strings.Split(u.picture(t, [2]int{60, 15}), "\n")[2]; row != "  u  answer 1 question: Which database?" {
 		t.Errorf("%q", row)
 	}
+	u.notes.question = "Which database? " + strings.Repeat("Files are simpler. ", 9)
+	if row := strings.Split(u.picture(t, [2]int{60, 15}), "\n")[2]; !strings.HasPrefix(row, "  u  answer 1 question: Which database?") {
+		t.Errorf("%q", row)
+	}
 }
 
 func TestStrip_leftAndRight_showAnIterationInThePlaceOfTheLog(t *testing.T) {

@@ -6,8 +6,8 @@ import (
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -140,14 +140,12 @@ func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
 }
 
 // guard is a terminal whose Fini returns within closeBound. tcell's own Fini waits for
-// goroutines that may hang if the terminal is gone. It gives tcell only what differs from the
-// frame before: a cell that tview clears and draws as it was would be printed again.
+// goroutines that may hang if the terminal is gone. It gives tcell only the cells that have
+// changed: one that tview clears and draws as it was would be printed again.
 type guard struct {
 	tcell.Screen
-	saved       *term.State
-	width       int
-	next, shown []glyph // of the rows, one after the other
-	resized     atomic.Bool
+	saved *term.State
+	next  tcell.CellBuffer
 
 	mu    sync.Mutex
 	ended bool
@@ -168,47 +166,20 @@ func (g *guard) whileOpen(f func()) {
 	}
 }
 
-// glyph is what a cell shows.
-type glyph struct {
-	base  rune
-	marks string
-	style tcell.Style
-}
-
 // Clear begins a frame.
 func (g *guard) Clear() {
-	w, h := g.Size()
-	if w != g.width || w*h != len(g.next) {
-		g.width, g.next, g.shown = w, make([]glyph, w*h), nil
-	}
-	for i := range g.next {
-		g.next[i] = glyph{base: ' '}
-	}
-}
-
-// PollEvent returns the next event. With a new size, tcell may have forgotten cells.
-func (g *guard) PollEvent() tcell.Event {
-	e := g.Screen.PollEvent()
-	if _, is := e.(*tcell.EventResize); is {
-		g.resized.Store(true)
-	}
-	return e
+	g.next.Resize(g.Size())
+	g.next.Fill(' ', plain)
 }
 
 // SetContent sets a cell of the frame.
 func (g *guard) SetContent(x, y int, base rune, marks []rune, style tcell.Style) {
-	if at := y*g.width + x; x >= 0 && x < g.width && y >= 0 && at < len(g.next) {
-		g.next[at] = glyph{base, string(marks), style}
-	}
+	g.next.SetContent(x, y, base, marks, style)
 }
 
 // GetContent returns a cell of the frame.
 func (g *guard) GetContent(x, y int) (base rune, marks []rune, style tcell.Style, width int) {
-	if at := y*g.width + x; x >= 0 && x < g.width && y >= 0 && at < len(g.next) {
-		one := g.next[at]
-		return one.base, []rune(one.marks), one.style, max(canvas.CellWidth(one.base), 1)
-	}
-	return ' ', nil, plain, 1
+	return g.next.GetContent(x, y)
 }
 
 // Sync draws every cell again.
@@ -217,15 +188,15 @@ func (g *guard) Sync() { g.whileOpen(g.Screen.Sync) }
 // Show draws what has changed.
 func (g *guard) Show() {
 	g.whileOpen(func() {
-		if g.resized.Swap(false) {
-			g.shown = nil
-		}
-		for i, one := range g.next {
-			if len(g.shown) == 0 || one != g.shown[i] {
-				g.Screen.SetContent(i%g.width, i/g.width, one.base, []rune(one.marks), one.style)
+		w, h := g.next.Size()
+		for i := range w * h {
+			x, y := i%w, i/w
+			base, marks, style, _ := g.next.GetContent(x, y)
+			was, wasMarks, wasStyle, _ := g.Screen.GetContent(x, y)
+			if base != was || style != wasStyle || !slices.Equal(marks, wasMarks) {
+				g.Screen.SetContent(x, y, base, marks, style)
 			}
 		}
-		g.shown = append(g.shown[:0], g.next...)
 		g.Screen.Show()
 	})
 }
@@ -233,7 +204,6 @@ func (g *guard) Show() {
 // Resume takes the terminal back. If that fails because the terminal is gone, nothing
 // may draw any more: tcell then has no cells, and its draw would never return.
 func (g *guard) Resume() error {
-	g.resized.Store(true)
 	err := g.Screen.Resume()
 	if err == nil {
 		_, _, err = term.GetSize(int(os.Stdout.Fd()))

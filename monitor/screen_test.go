@@ -155,11 +155,12 @@ type cells struct {
 	held []int
 }
 
-func (c *cells) Size() (int, int)                               { return 1, 1 }
-func (c *cells) SetContent(int, int, rune, []rune, tcell.Style) { c.held[0]++ }
-func (c *cells) Show()                                          { c.held[0]++ }
-func (c *cells) Sync()                                          { c.held[0]++ }
-func (c *cells) Fini()                                          { c.held = nil }
+func (c *cells) Size() (int, int)                                     { return 1, 1 }
+func (c *cells) SetContent(int, int, rune, []rune, tcell.Style)       { c.held[0]++ }
+func (c *cells) GetContent(int, int) (rune, []rune, tcell.Style, int) { return 0, nil, plain, 1 }
+func (c *cells) Show()                                                { c.held[0]++ }
+func (c *cells) Sync()                                                { c.held[0]++ }
+func (c *cells) Fini()                                                { c.held = nil }
 
 func TestGuard_endWhileTheEventLoopDraws_isNoCrash(t *testing.T) {
 	for range 100 {

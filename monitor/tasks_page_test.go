@@ -164,13 +164,23 @@ func TestDraw_taskThatCannotBeDone_saysWhyInAnyWidth(t *testing.T) {
 	}
 }
 
+func TestDraw_taskWithoutFigures_hasTheWholeRow(t *testing.T) {
+	u, p, _ := tasksOver(t, nil)
+	u.model = view.Model{}
+	const long = "Show the device and the place of each session in the list of all"
+	p.load(rowsOf([]act.Task{{ID: "T1", Title: "Print", State: "open"}, {ID: "T2", Title: long, State: "open"}}))
+	if screen := below(t, u, [2]int{80, 21}); !strings.Contains(screen, long) {
+		t.Error(screen)
+	}
+}
+
 func TestDraw_agentThatWorked_isNamed(t *testing.T) {
 	u, p, _ := tasksOver(t, nil)
 	u.model.Run.Iterations = []view.Iteration{{Number: 1, TaskID: "T1", Call: view.Call{Agent: "claude"}},
 		{Number: 2, TaskID: "T1", Call: view.Call{Agent: "codex gpt-5"}}}
 	p.load(rowsOf([]act.Task{{ID: "T1", Title: "Set up", State: "done"}, {ID: "T2", Title: "Log in", State: "open", Agent: "amp"}}))
 	screen := below(t, u, [2]int{200, 47})
-	if !strings.Contains(screen, "2×                         codex gpt-5") || !strings.Contains(screen, " amp ") {
+	if !strings.Contains(screen, "Set up  codex gpt-5 ") || !strings.Contains(screen, "Log in  amp ") {
 		t.Error(screen)
 	}
 }

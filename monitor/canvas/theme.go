@@ -12,19 +12,21 @@ import (
 	"ralph/state/view/summary"
 )
 
-// Theme has the color of each tone. The zero value has no colors: words, marks and bold text carry the same
-// information.
-type Theme [summary.Bad + 1]tcell.Color
+// Theme has the color of each tone, and of dim text. The zero value has no colors: words, marks and bold text carry
+// the same information.
+type Theme [dim + 1]tcell.Color
 
-// themes are the colors of good, busy, warn and bad, for at least 256 colors. The terminal's own colors are readable
-// on its background.
+const dim = summary.Bad + 1
+
+// themes are the colors of good, busy, warn, bad and dim, for at least 256 colors. The terminal's own colors are
+// readable on its background; it makes text dim itself.
 func themes() map[string]Theme {
 	hex := tcell.NewHexColor
 	return map[string]Theme{
 		"none":     {},
 		"terminal": {0, tcell.ColorGreen, tcell.ColorTeal, tcell.ColorOlive, tcell.ColorMaroon},
-		"dark":     {0, hex(0x7ee787), hex(0x79c0ff), hex(0xe3b341), hex(0xff9b93)}, // at least 7:1 on black
-		"light":    {0, hex(0x116329), hex(0x0550ae), hex(0x7d4e00), hex(0xa40e26)}, // at least 5:1 on white
+		"dark":     {0, hex(0x7ee787), hex(0x79c0ff), hex(0xe3b341), hex(0xff9b93), hex(0x9ea7b3)}, // at least 7:1 on black
+		"light":    {0, hex(0x116329), hex(0x0550ae), hex(0x7d4e00), hex(0xa40e26), hex(0x59636e)}, // at least 5:1 on white
 	}
 }
 
@@ -74,7 +76,9 @@ func background(value string) string {
 }
 
 // Dim is the style of less important text.
-func (c Canvas) Dim() tcell.Style { return tcell.StyleDefault.Dim(true) }
+func (c Canvas) Dim() tcell.Style {
+	return tcell.StyleDefault.Foreground(c.Theme[dim]).Dim(c.Theme[dim] == tcell.ColorDefault)
+}
 
 // Tone returns the style of a tone.
 func (c Canvas) Tone(t summary.Tone) tcell.Style {
