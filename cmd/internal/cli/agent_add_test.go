@@ -144,7 +144,7 @@ func trust(t *testing.T, w *agentWorld, all []config.Untrusted) {
 		t.Fatal("nothing to trust")
 	}
 	for _, u := range all {
-		if err := config.Trust(w.Loader(w.Dir, nil).StateHome(), u); err != nil {
+		if err := w.Loader(w.Dir, nil).Trust(u); err != nil {
 			t.Fatal(err)
 		}
 	}

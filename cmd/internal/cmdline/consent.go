@@ -93,7 +93,7 @@ func (f *Factory) Record(loader config.Loader, all []config.Untrusted) error {
 		return err
 	}
 	for _, u := range all {
-		if err := config.Trust(loader.StateHome(), u); err != nil {
+		if err := loader.Trust(u); err != nil {
 			return err
 		}
 	}

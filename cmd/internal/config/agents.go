@@ -81,15 +81,15 @@ func (c *Config) AgentSource(name string) Source {
 	return Source{}
 }
 
-// wordFields are the keys whose values are arguments or names, in the order in which a person is asked about them.
-func wordFields(c *agent.CustomRow) []struct {
+// wordField is a key whose values are arguments or names.
+type wordField struct {
 	key   string
 	words *[]string
-} {
-	return []struct {
-		key   string
-		words *[]string
-	}{{agent.FieldCommand, &c.Command}, {agent.FieldEnv, &c.Env}, {agent.FieldResume, &c.Resume},
+}
+
+// wordFields are the keys whose values are arguments or names, in the order in which a person is asked about them.
+func wordFields(c *agent.CustomRow) []wordField {
+	return []wordField{{agent.FieldCommand, &c.Command}, {agent.FieldEnv, &c.Env}, {agent.FieldResume, &c.Resume},
 		{agent.FieldModel, &c.Model}, {agent.FieldAllowed, &c.Allowed}, {agent.FieldBypass, &c.Bypass},
 		{agent.FieldVersion, &c.Version}, {agent.FieldModels, &c.Models}, {agent.FieldLogin, &c.Login},
 		{agent.FieldKeys, &c.Keys}, {agent.FieldHome, &c.Home}}
@@ -184,9 +184,8 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 	}
 	spec, err := c.Spec()
 	if err != nil {
-		field := (*agent.FieldError)(nil)
 		where := ast.Node(pair.Key)
-		if errors.As(err, &field) && at[field.Field] != nil {
+		if field, is := errors.AsType[*agent.FieldError](err); is && at[field.Field] != nil {
 			where = at[field.Field]
 		}
 		return r.refuse(where, path+": "+err.Error())
@@ -275,9 +274,9 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 	if !ok {
 		return nil, r.refuse(node, path+" must be a command line or a list of its words, not "+describe(node))
 	}
-	words, problem := splitWords(text, r.env)
-	if problem != "" {
-		return nil, r.refuse(node, path+": "+problem)
+	words, err := splitWords(text, r.env)
+	if err != nil {
+		return nil, r.refuse(node, path+": "+err.Error())
 	}
 	return words, nil
 }
@@ -285,18 +284,12 @@ func (r *yamlReader) words(path string, node ast.Node) ([]string, error) {
 // Words splits a command line into words by the shell's quoting, and expands ${NAME} from env, which has the form of
 // os.Environ. The error names any other shell syntax in it.
 func Words(text string, env []string) ([]string, error) {
-	words, problem := splitWords(text, Loader{Env: env}.envMap())
-	if problem != "" {
-		return nil, errors.New(problem)
-	}
-	return words, nil
+	return splitWords(text, Loader{Env: env}.envMap())
 }
 
-// splitWords splits a command line into words by the shell's quoting, and expands
-// ${NAME}. Any other shell syntax is a problem.
-func splitWords(text string, env map[string]string) (words []string, problem string) {
-	plain := quote(text) +
-		" is not a plain command line: a program and its arguments, quoted where they hold spaces or signs"
+func splitWords(text string, env map[string]string) (words []string, err error) {
+	plain := errors.New(quote(text) +
+		" is not a plain command line: a program and its arguments, quoted where they hold spaces or signs")
 	if !option.Printable(text) {
 		return nil, plain
 	}
@@ -314,21 +307,20 @@ func splitWords(text string, env map[string]string) (words []string, problem str
 	for _, word := range call.Args[1:] {
 		var out strings.Builder
 		if err := r.expand(&out, word.Parts, false); err != nil {
-			problem := (*UsageError)(nil)
-			if errors.As(err, &problem) {
-				return nil, strings.TrimSuffix(problem.Problem, onlyData)
+			if bad, is := errors.AsType[*UsageError](err); is {
+				return nil, errors.New(strings.TrimSuffix(bad.Problem, onlyData))
 			}
 			return nil, plain
 		}
 		if lit := word.Lit(); strings.HasPrefix(lit, "~") {
-			return nil, "~ is not expanded: write ${HOME}"
+			return nil, errors.New(tildeProblem)
 		}
 		words = append(words, out.String())
 	}
 	if len(r.warnings) > 0 {
-		return nil, quote(text) + " holds a ${NAME} that is not set"
+		return nil, errors.New(quote(text) + " holds a ${NAME} that is not set")
 	}
-	return words, ""
+	return words, nil
 }
 
 // AgentField is one line of an agent's row: a key, and its value as text.

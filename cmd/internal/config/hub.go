@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"net/netip"
 	"net/url"
@@ -11,7 +12,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"sync"
 
 	"github.com/spf13/pflag"
 
@@ -30,37 +30,27 @@ func occasions() []string {
 	return []string{"ended", "halted", "limited", "waiting", "question", "review"}
 }
 
-// service is a scheme that NOTIFY takes.
-type service struct {
-	name string
-	// keyed: it is of one company. Where other addresses have a server, its have a key or a channel, which people who
-	// are asked for their consent must not see.
-	keyed bool
-}
-
-// services are those of ralph-hub's library whose messages leave this machine. A test compares them with the library.
-func services() []service {
-	return []service{
-		{"bark", false}, {"discord", true}, {"generic", false}, {"googlechat", false},
-		{"gotify", false}, {"hangouts", false}, {"ifttt", true}, {"join", true},
-		{"lark", false}, {"matrix", false}, {"mattermost", false}, {"notifiarr", true},
-		{"ntfy", false}, {"opsgenie", false}, {"pagerduty", false}, {"pushbullet", true},
-		{"pushover", true}, {"rocketchat", false}, {"signal", false}, {"slack", true},
-		{"smtp", false}, {"teams", true}, {"telegram", false}, {"wecom", true},
-		{"zulip", false},
+// services are the schemes of ralph-hub's library whose messages leave this machine, as a test compares them. With true,
+// the service is of one company: where other addresses have a server, its have a key or a channel, which people who are
+// asked for their consent must not see.
+func services() map[string]bool {
+	return map[string]bool{
+		"bark": false, "discord": true, "generic": false, "googlechat": false,
+		"gotify": false, "hangouts": false, "ifttt": true, "join": true,
+		"lark": false, "matrix": false, "mattermost": false, "notifiarr": true,
+		"ntfy": false, "opsgenie": false, "pagerduty": false, "pushbullet": true,
+		"pushover": true, "rocketchat": false, "signal": false, "slack": true,
+		"smtp": false, "teams": true, "telegram": false, "wecom": true,
+		"zulip": false,
 	}
 }
 
 // Services are the schemes that NOTIFY takes.
-func Services() (names []string) {
-	for _, s := range services() {
-		names = append(names, s.name)
-	}
-	return names
-}
+func Services() []string { return slices.Sorted(maps.Keys(services())) }
 
-// natives are the addresses that services show to their users, and what ralph-hub's library calls them.
-var natives = sync.OnceValue(func() (all []native) {
+// Address is an entry of NOTIFY in the form of ralph-hub's library, also for the addresses that services show to their
+// users.
+func Address(to string) string {
 	for _, row := range [][2]string{
 		{`^https://(?:\w+\.)?discord(?:app)?\.com/api/(?:v\d+/)?webhooks/(\d+)/([\w-]+)/?(\?thread_id=\d+)?(?:[?&].*)?$`, "discord://$2@$1$3"},
 		{`^https://hooks\.slack\.com/services/(\w+)/(\w+)/(\w+)/?$`, "slack://hook:$1-$2-$3@webhook"},
@@ -68,20 +58,7 @@ var natives = sync.OnceValue(func() (all []native) {
 		{`^(https://[\w.-]+\.webhook\.office\.com/.+)$`, "teams+$1"},
 		{`^https://ntfy\.sh/([\w-]+)/?$`, "ntfy://ntfy.sh/$1"},
 	} {
-		all = append(all, native{regexp.MustCompile(row[0]), row[1]})
-	}
-	return all
-})
-
-type native struct {
-	shown *regexp.Regexp
-	ours  string
-}
-
-// Address is an entry of NOTIFY in the form of ralph-hub's library.
-func Address(to string) string {
-	for _, n := range natives() {
-		to = n.shown.ReplaceAllString(to, n.ours)
+		to = regexp.MustCompile(row[0]).ReplaceAllString(to, row[1])
 	}
 	return to
 }
@@ -202,7 +179,7 @@ func shown(to string) string {
 	if u.User != nil {
 		at = "...@" + at
 	}
-	if slices.Contains(services(), service{u.Scheme, true}) {
+	if services()[u.Scheme] {
 		at = "..."
 	} else if strings.Trim(u.Path, "/")+u.RawQuery+u.Fragment != "" {
 		at += "/..."

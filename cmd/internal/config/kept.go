@@ -98,10 +98,7 @@ func (l Loader) keptPath() (string, error) {
 // record is the path of a record of the project, outside of it: agents can write inside the project. Empty: no folder
 // is known for it.
 func (l Loader) record(ext string) string {
-	if l.StateHome() == "" {
-		return ""
-	}
-	return filepath.Join(projectsFolder(l.StateHome()), fmt.Sprintf("%x%s", sha256.Sum256([]byte(l.project())), ext))
+	return l.state("runs", fmt.Sprintf("%x%s", sha256.Sum256([]byte(l.project())), ext))
 }
 
 // PlanEditsPath is the record of changes that people made to the plan with ralph task.
@@ -111,11 +108,14 @@ func (l Loader) PlanEditsPath() string { return l.record(".edits.jsonl") }
 func (l Loader) UndoPath() string { return l.record(".undo") }
 
 // GitRecords has what ralph puts back of git after contained programs; empty: no folder is known for it.
-func (l Loader) GitRecords() string {
+func (l Loader) GitRecords() string { return l.state("git") }
+
+// state is a path in the user's folder for ralph's state; empty: no folder is known for it.
+func (l Loader) state(names ...string) string {
 	if l.StateHome() == "" {
 		return ""
 	}
-	return filepath.Join(l.StateHome(), "ralph", "git")
+	return filepath.Join(append([]string{l.StateHome(), "ralph"}, names...)...)
 }
 
 func syncDir(dir string) error {
@@ -124,15 +124,6 @@ func syncDir(dir string) error {
 		return err
 	}
 	return errors.Join(f.Sync(), f.Close())
-}
-
-// Projects lists the projects in which this user has started runs, as KeepRuns recorded
-// them.
-func (l Loader) Projects() []string {
-	if l.StateHome() == "" {
-		return nil
-	}
-	return Projects(l.StateHome())
 }
 
 // FindProject returns the absolute path of the project that start lies in: the
@@ -171,18 +162,16 @@ func isProject(dir string) bool {
 	return err == nil && !info.IsDir() && info.Mode()&fs.ModeSocket == 0
 }
 
-// projectsFolder has one record a project: PROJECT in its field "project".
-func projectsFolder(stateHome string) string { return filepath.Join(stateHome, "ralph", "runs") }
-
-// Projects reads the records. What cannot be read is left out.
-func Projects(stateHome string) []string {
-	entries, _ := os.ReadDir(projectsFolder(stateHome))
+// Projects lists the projects in which this user has started runs, as KeepRuns recorded them. What cannot be read is
+// left out.
+func (l Loader) Projects() []string {
+	entries, _ := os.ReadDir(l.state("runs"))
 	var all []string
 	for _, e := range entries {
 		var record struct {
 			Project string `json:"project"`
 		}
-		data, err := os.ReadFile(filepath.Join(projectsFolder(stateHome), e.Name())) // file: in the state home
+		data, err := os.ReadFile(l.state("runs", e.Name())) // file: in the state home
 		if err == nil && json.Unmarshal(data, &record) == nil && record.Project != "" {
 			all = append(all, record.Project)
 		}

@@ -351,8 +351,7 @@ func readFile(project, path, name string) (text string, found bool, err error) {
 }
 
 func reason(err error) string {
-	var path *fs.PathError
-	if errors.As(err, &path) {
+	if path, is := errors.AsType[*fs.PathError](err); is {
 		return path.Err.Error()
 	}
 	return err.Error()

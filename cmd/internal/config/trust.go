@@ -35,7 +35,7 @@ func (l Loader) Untrusted(more ...Untrusted) ([]Untrusted, error) {
 	settings := l.claims(c)
 	var left []Untrusted
 	for i, u := range append(settings, more...) {
-		if trusted, err := Trusted(l.StateHome(), u); trusted || err != nil {
+		if trusted, err := l.Trusted(u); trusted || err != nil {
 			if err != nil {
 				return nil, err
 			}
@@ -133,12 +133,9 @@ func (l Loader) project() string {
 	return l.Dir
 }
 
-// Trusted reports whether Trust has recorded this; never without a stateHome.
-func Trusted(stateHome string, u Untrusted) (bool, error) {
-	if stateHome == "" {
-		return false, nil
-	}
-	_, err := os.Lstat(trustFile(stateHome, u.Hash))
+// Trusted reports whether Trust has recorded this; never without a folder for state.
+func (l Loader) Trusted(u Untrusted) (bool, error) {
+	_, err := os.Lstat(l.state("trusted", u.Hash))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return false, fmt.Errorf("read trusted settings: %w", err)
 	}
@@ -151,13 +148,13 @@ func (l Loader) StateHome() string {
 	return l.xdg("XDG_STATE_HOME", filepath.Join(".local", "state"))
 }
 
-// Trust records that this user agrees to this, as a file under stateHome/ralph/trusted that is named by the hash and
+// Trust records that this user agrees to this, as a file in the folder for state that is named by the hash and
 // shows what it is.
-func Trust(stateHome string, u Untrusted) error {
-	if stateHome == "" {
+func (l Loader) Trust(u Untrusted) error {
+	path := l.state("trusted", u.Hash)
+	if path == "" {
 		return errors.New("record trust: neither XDG_STATE_HOME nor a home folder is known")
 	}
-	path := trustFile(stateHome, u.Hash)
 	err := os.MkdirAll(filepath.Dir(path), 0o700)
 	if err == nil {
 		err = projectfs.In(filepath.Dir(path)).Write(path, []byte(strings.Join(u.Lines, "\n")+"\n"), 0o600)
@@ -166,8 +163,4 @@ func Trust(stateHome string, u Untrusted) error {
 		return fmt.Errorf("record trust: %w", err)
 	}
 	return nil
-}
-
-func trustFile(stateHome, hash string) string {
-	return filepath.Join(stateHome, "ralph", "trusted", hash)
 }

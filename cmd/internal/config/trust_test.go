@@ -262,7 +262,7 @@ func TestUntrusted_whatHides_isShown(t *testing.T) {
 
 func TestClaim_anotherIDOrProject_isNotAgreedTo(t *testing.T) {
 	l := Loader{Dir: t.TempDir(), Home: t.TempDir()}
-	if err := Trust(l.StateHome(), l.Claim("x", "shown")); err != nil {
+	if err := l.Trust(l.Claim("x", "shown")); err != nil {
 		t.Fatal(err)
 	}
 	for _, test := range []struct {
@@ -273,7 +273,7 @@ func TestClaim_anotherIDOrProject_isNotAgreedTo(t *testing.T) {
 		{l.Claim("y", "shown"), false},
 		{Loader{Dir: t.TempDir(), Home: l.Home}.Claim("x", "shown"), false},
 	} {
-		if known, err := Trusted(l.StateHome(), test.claim); known != test.want || err != nil {
+		if known, err := l.Trusted(test.claim); known != test.want || err != nil {
 			t.Errorf("%+v: %v, %v", test.claim, known, err)
 		}
 	}
@@ -320,7 +320,7 @@ func linesOf(all []Untrusted) (lines []string) {
 
 func trustAll(l Loader, all []Untrusted) error {
 	for _, u := range all {
-		if err := Trust(l.StateHome(), u); err != nil {
+		if err := l.Trust(u); err != nil {
 			return err
 		}
 	}

@@ -54,8 +54,8 @@ func (l Loader) yaml(file, kind, text string) ([]setting, []Warning, error) {
 }
 
 func (r *yamlReader) syntaxError(err error) error {
-	var y yaml.Error
-	if !errors.As(err, &y) {
+	y, is := errors.AsType[yaml.Error](err)
+	if !is {
 		return &UsageError{r.file, "is not valid YAML: " + termtext.FirstLine(err.Error())}
 	}
 	where := r.file

@@ -271,7 +271,9 @@ func sum(all []fleet.Here) report {
 }
 
 // stateHome is the user's folder for state.
-func stateHome() string { return config.Loader{Env: os.Environ(), Home: os.Getenv("HOME")}.StateHome() }
+func stateHome() string { return user().StateHome() }
+
+func user() config.Loader { return config.Loader{Env: os.Environ(), Home: os.Getenv("HOME")} }
 
 // newWay says how a verb reaches a fleet, as far as the environment knows.
 func newWay() config.Way { return config.Way{Creds: os.Getenv(fleet.CredsVar)} }

@@ -93,11 +93,10 @@ func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) err
 	if err != nil {
 		return err
 	}
-	known := func() []string { return config.Projects(stateHome) }
 	if _, port, _ := net.SplitHostPort(s.Listen); port == "0" { // the system has chosen one
 		s.Listen = listener.Addr().String()
 	}
-	b := &board.Board{Door: d, Actions: s.Actions, Ralph: ralph, Projects: known}
+	b := &board.Board{Door: d, Actions: s.Actions, Ralph: ralph, Projects: user().Projects}
 	server := &http.Server{Handler: b.Handler(ctx), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: 30 * time.Second,
 		IdleTimeout: 2 * time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: log.New(io.Discard, "", 0)}
 	context.AfterFunc(ctx, func() { _ = server.Close() })

@@ -31,7 +31,7 @@ func (p *Project) UnagreedChecks() ([]config.Untrusted, error) {
 		return nil, nil
 	}
 	claim := DetectedChecks(p.loader, commands(rows)...)
-	if known, err := config.Trusted(p.loader.StateHome(), claim); known || err != nil {
+	if known, err := p.loader.Trusted(claim); known || err != nil {
 		return nil, err
 	}
 	return []config.Untrusted{claim}, nil

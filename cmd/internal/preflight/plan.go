@@ -25,7 +25,7 @@ import (
 // FindPlan finds the plan and reads it: it sets Plan and Tasks.
 func (p *Project) FindPlan() (err error) {
 	if claim, ok := p.planProgram(); ok {
-		if known, err := config.Trusted(p.loader.StateHome(), claim); !known || err != nil {
+		if known, err := p.loader.Trusted(claim); !known || err != nil {
 			return cmp.Or(err, cmdline.UsageError("%s, and you have not agreed to that yet; agree with: ralph trust", claim.Lines[0]))
 		}
 	}
