@@ -100,6 +100,11 @@ var moreFakes = map[string]func(*fake) int{
 		}
 		return f.result("ok"+block(true, ""), nil)
 	},
+	"copyist": func(f *fake) int { // takes the original for the translation
+		put("locale/de.json", `{"hello": "Hello"}`)
+		f.tickAll()
+		return f.result("ok"+block(true, ""), nil)
+	},
 	"forger": func(f *fake) int { // writes what steers a run
 		put(".ralph/status.json", `{"status": "completed", "accepted": ["all"]}`)
 		put(".ralph/.circuit_breaker_state", `{"state": "OPEN"}`)
@@ -270,6 +275,20 @@ func TestRun_otherTasksTickedAhead_eachIsConfirmedInItsOwnIteration(t *testing.T
 			}
 		})
 	}
+}
+
+func TestRun_translationIsACopy_needsAReview(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, "copyist", "[ ] Translate the texts to German (`locale/de.json`)")
+	b.write("locale/en.json", `{"hello": "Hello"}`)
+	b.inGit()
+	b.check("true")
+	b.o.AntiCheat = turn.AnswerRevert
+	end := b.run(t.Context())
+	if found := b.found(state.FoundByAudit); len(found) == 0 || !strings.Contains(found[0], "locale/de.json is a copy of locale/en.json") {
+		t.Errorf("findings: %q", found)
+	}
+	wantEnd(t, end, "review", state.ExitReview)
 }
 
 func TestRun_flakyCheck_isShownAndCostsNoCall(t *testing.T) {

@@ -320,17 +320,12 @@ func FilesAsked(text string) (all []string) {
 	return all
 }
 
-// Translations returns the new files that a task asks to translate a text into. If it names none, it may be any.
-func (in Input) Translations(text string) (all []File) {
+// Translations returns the paths of the files that a task asks to translate a text into.
+func Translations(text string) []string {
 	if !translation().MatchString(text) {
 		return nil
 	}
-	fresh := slices.DeleteFunc(slices.Clone(in.Files), func(f File) bool { return f.Existed || strings.TrimSpace(f.After) == "" })
-	named := slices.DeleteFunc(slices.Clone(fresh), func(f File) bool { return !HasName(text, f.Path) && !HasName(text, path.Base(f.Path)) })
-	if len(named) > 0 {
-		return named
-	}
-	return fresh
+	return PathsIn(text)
 }
 
 // FilesDoomed returns the paths of the files of code that a task tells to delete: "use b.js, then delete a.js".

@@ -1,6 +1,7 @@
 package turn
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -179,9 +180,9 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 		if len(f.absent[tick.ID]) == 0 && len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
 			f.absent[tick.ID] = tick.Named
 		}
-		for _, file := range in.Translations(text) {
+		for _, file := range audit.Translations(text) {
 			if of := t.original(file); of != "" {
-				f.copied[tick.ID] = file.Path + " is a copy of " + of
+				f.copied[tick.ID] = file + " is a copy of " + of
 			}
 		}
 		if audit.AsksForTests(text) && !tested() {
@@ -198,22 +199,25 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 	}
 }
 
-// original returns another file in the folder that has the same text; empty: there is none.
-func (t *turn) original(f audit.File) string {
-	root, _ := git.Root(t.a.Dir)
-	dir := projectfs.In(root)
-	all, _ := dir.ReadDir(dir.Path(path.Dir(f.Path))) // none: no copy
+// original returns another file of the project, in the same folder, that has the text of this one; empty: there is none.
+func (t *turn) original(file string) string {
+	dir := projectfs.In(t.a.Dir)
+	text, err := dir.Read(dir.Path(file), maxTranslation)
+	all, _ := dir.ReadDir(dir.Path(path.Dir(file))) // none: no copy
 	for _, e := range all {
-		name := path.Join(path.Dir(f.Path), e.Name())
-		if name == f.Path || path.Ext(name) != path.Ext(f.Path) || !e.Type().IsRegular() {
+		name := path.Join(path.Dir(file), e.Name())
+		if err != nil || len(text) == 0 || name == path.Clean(file) || path.Ext(name) != path.Ext(file) || !e.Type().IsRegular() {
 			continue
 		}
-		if text, err := dir.Read(dir.Path(name), int64(len(f.After))); err == nil && string(text) == f.After {
+		if other, err := dir.Read(dir.Path(name), maxTranslation); err == nil && bytes.Equal(other, text) {
 			return name
 		}
 	}
 	return ""
 }
+
+// maxTranslation is the size of the largest translation that is compared, in bytes.
+const maxTranslation = 1 << 20
 
 // testedBefore reports whether earlier turns of the run changed tests.
 func (t *turn) testedBefore(ctx context.Context) bool {
