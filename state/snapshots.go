@@ -143,6 +143,8 @@ type TaskMemory struct {
 	Done  bool   `json:"done,omitempty"`
 	// ChangedTests lists the files of tests that existed before the task and that it changed, with the names of the tests.
 	ChangedTests []string `json:"changed_tests,omitempty"`
+	// Green are tests that were red before a turn of the task and passed after it, the first of them.
+	Green []string `json:"green,omitempty"`
 
 	CutOff  bool `json:"cut_off,omitempty"` // a turn for it was cut off, and may have done something that nobody saw
 	Ticked  int  `json:"ticked,omitempty"`  // the iteration that ticked it without its work; its next turn has to check it

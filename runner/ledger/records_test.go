@@ -55,6 +55,18 @@ func TestLearn_linkedChange_belongsToTheTaskOnceForEachTurn(t *testing.T) {
 	}
 }
 
+func TestLearn_testsTurnedGreen_theFirstAreKept(t *testing.T) {
+	l := ledger.Records{}
+	r := turn.Result{Task: task1(), Origin: state.Origin{Run: "r", Iteration: 3}, Proof: turn.Proof{Worked: true, Green: []string{"A", "B", "C"}}}
+	l.Learn(r)
+	r.Proof.Green = []string{"D", "E", "F"}
+	l.Learn(r)
+	l.Settled("a", "r", state.ProofTests)
+	if d := cmp.Diff([]string{"A", "B", "C", "D", "E"}, l.Of("a").Green); d != "" {
+		t.Error(d)
+	}
+}
+
 func TestChoose_doneTaskIsOpenAgain_beginsAnew(t *testing.T) {
 	l := ledger.Records{}
 	l.Learn(confirm("a", false))

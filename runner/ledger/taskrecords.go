@@ -237,6 +237,9 @@ func (r Records) AsideTitles(list task.List) []string {
 // namesKept bounds the tasks that an end names.
 const namesKept = 20
 
+// greenKept bounds the tests that a record names.
+const greenKept = 5
+
 // NotBegun are the tasks that are left and that nobody has worked on.
 func (r Records) NotBegun(list task.List) *state.NotBegun {
 	left := &state.NotBegun{}
@@ -272,6 +275,7 @@ func (r Records) Learn(res turn.Result) {
 	if !res.Origin.Reviews { // else they are of its developer's latest turn
 		own.ChangedTests = p.ChangedTests
 	}
+	own.Green = append(own.Green, p.Green[:min(len(p.Green), max(0, greenKept-len(own.Green)))]...)
 	r.credit(res)
 	r.follow(res)
 	if p.GiveUp != "" && own.Aside.Why == "" {
@@ -442,7 +446,7 @@ func (r Records) Settled(id, run, proof string) {
 	if slices.ContainsFunc(rec.Work, sure) { // words alone connect too much
 		rec.Work = slices.DeleteFunc(rec.Work, func(w state.Work) bool { return !sure(w) })
 	}
-	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true, ChangedTests: rec.ChangedTests},
+	*rec = Record{TaskMemory: state.TaskMemory{Work: rec.Work, Proof: proof, Done: true, ChangedTests: rec.ChangedTests, Green: rec.Green},
 		Verdicts: rec.Verdicts} // for the receipt
 }
 

@@ -69,6 +69,7 @@ type Task struct {
 	ProofBy    string          `json:"proof"` // tests, review, checks, word or none
 	// ChangedTests lists the tests that existed before the task and that it changed.
 	ChangedTests []string `json:"changed_tests"`
+	TurnedGreen  []string `json:"turned_green"` // tests that failed before it and pass now, the first of them
 
 	redBefore []string // checks that fail, but only as they did before the run
 	undone    bool     // its latest work
@@ -208,7 +209,7 @@ func (r *Report) credit(known map[string]state.TaskMemory, elsewhere []state.Tas
 	}
 	for i := range r.Tasks {
 		t := &r.Tasks[i]
-		t.ChangedTests = lines(known[t.ID].ChangedTests)
+		t.ChangedTests, t.TurnedGreen = lines(known[t.ID].ChangedTests), lines(known[t.ID].Green)
 		t.Work, t.ProofBy = known[t.ID].Iterations(r.Run), known[t.ID].ProofOf(t.State == TaskDone)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -78,10 +79,20 @@ func (r *Report) sections() []section {
 }
 
 // Text is the page for a terminal.
-func (r *Report) Text() string { return r.page(func(s string) string { return s }) }
+func (r *Report) Text() string { return r.page(func(s string) string { return s }, "") }
 
 // Markdown is the page as Markdown, in which the texts of others mean nothing.
-func (r *Report) Markdown() string { return r.page(escape) }
+func (r *Report) Markdown() string {
+	rows := ""
+	for i, t := range r.Tasks {
+		if i == 0 {
+			rows = "\n| task | result | time | cost |\n|---|---|---|---|\n"
+		}
+		rows += fmt.Sprintf("| %s | %s | %s | %s |\n", escape(termtext.Fit(t.Title, 60)),
+			escape(termtext.Fit(view.Join(": ", strings.Replace(t.State, TaskAside, "put aside", 1), t.Verdict), 60)), view.Took(t.Seconds), escape(view.Dollars(t.USD)))
+	}
+	return r.page(escape, rows)
+}
 
 // escape makes text literal in Markdown. Some viewers do not know a backslash before HTML, so that is written as
 // entities.
@@ -100,7 +111,7 @@ func escape(s string) string {
 	return b.String()
 }
 
-func (r *Report) page(esc func(string) string) string {
+func (r *Report) page(esc func(string) string, table string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s", esc(r.Result))
@@ -108,6 +119,7 @@ func (r *Report) page(esc func(string) string) string {
 	if r.Why != "" {
 		say("\nWhy: %s%s", esc(r.Why), view.Prefix(" · ", esc(r.ended())))
 	}
+	b.WriteString(table)
 	for _, s := range r.sections() {
 		say("\n## %s\n", s.Title)
 		for _, i := range s.Items {
@@ -133,7 +145,7 @@ func (r *Report) page(esc func(string) string) string {
 
 // about says what ran, and when.
 func (r *Report) about() string {
-	return view.Join(" · ", r.Project, "run "+r.Run, r.Agent, r.when())
+	return view.Join(" · ", filepath.Base(r.Project), r.Agent, r.when())
 }
 
 // evidence is what the proof consists of, by name.
@@ -143,7 +155,7 @@ func (t Task) evidence() []string {
 		return nil
 	}
 	if t.ProofBy == state.ProofTests {
-		all = append(all, "tests that failed before it pass now")
+		all = append(all, "tests that failed before it pass now"+view.Prefix(": ", strings.Join(t.TurnedGreen, ", ")))
 	}
 	passed := slices.DeleteFunc(slices.Sorted(maps.Keys(t.Checks)), func(name string) bool { return !t.Checks[name] })
 	if len(passed) > 0 {

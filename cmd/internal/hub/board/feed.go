@@ -41,7 +41,7 @@ func (b *Board) feed(r *http.Request, p project) *feed {
 		b.feeds[p.Dir] = f
 		go f.follow(b.ctx) //nolint:contextcheck // it serves the viewers that come later, too
 	}
-	f.touch()
+	f.enter()() // for a viewer who may follow
 	b.mu.Unlock()
 	select {
 	case <-f.ready:
@@ -73,19 +73,18 @@ func (f *feed) follow(ctx context.Context) {
 		up := from.Poll()
 		f.mu.Lock()
 		f.model.Apply(up)
-		f.mu.Unlock()
 		var lines []view.Line
 		for _, e := range up.LogEvents() {
-			if _, starts := e.Data.(state.IterationEnd); starts {
-				f.outdated()
-			}
+			_, ends := e.Data.(state.IterationEnd)
+			f.slow.due = f.slow.due || ends
 			lines = append(lines, log.Lines(e)...)
 		}
+		f.mu.Unlock()
 		lines = lines[max(0, len(lines)-maxLog):]
 		var parts []part
 		if wait := redraw - time.Since(drawn); wait > 0 {
 			again.Reset(wait)
-		} else if !from.More() {
+		} else if !from.More() || drawn.IsZero() { // a long log is shown before all of it is read
 			drawn = time.Now()
 			parts = f.draw(ctx, drawn)
 		}
@@ -117,14 +116,7 @@ type slow struct {
 	report *report.Report // nil: nothing is known
 	found  time.Time
 	busy   bool
-	due    bool
-}
-
-// outdated makes the next call of fresh read the slow parts again, such as after an iteration.
-func (f *feed) outdated() {
-	f.mu.Lock()
-	f.slow.due = true
-	f.mu.Unlock()
+	due    bool // to be read again, such as after an iteration
 }
 
 // fresh returns the slow parts as last read. If they are old, it starts to read them again in the background.

@@ -136,13 +136,6 @@ func (t *topic) idle() time.Duration {
 	return time.Since(t.used)
 }
 
-// touch keeps the topic for a viewer who may follow.
-func (t *topic) touch() {
-	t.mu.Lock()
-	t.used = time.Now()
-	t.mu.Unlock()
-}
-
 // html is a part as it is now; empty: it is not there.
 func (t *topic) html(id string) string {
 	t.mu.Lock()
