@@ -90,7 +90,7 @@ func (c *worktrees) followed() *state.FleetStatus {
 		return nil
 	}
 	r := c.fleet.Report()
-	return &state.FleetStatus{Workers: r.Workers, Slots: r.Slots, Busy: r.Busy}
+	return &r
 }
 
 // Open implements Workspace.
@@ -141,13 +141,6 @@ const (
 	pause   = time.Second      // between two tries to follow the fleet
 )
 
-// fleetReport is what ralph-hub workers says about the fleet.
-type fleetReport struct {
-	Workers int `json:"workers"`
-	Busy    int `json:"busy"`
-	Slots   int `json:"slots"` // of all workers
-}
-
 // fleetFollower knows the latest report. nil is that of a run without a fleet.
 type fleetFollower struct {
 	changed func() // called after each report
@@ -155,13 +148,13 @@ type fleetFollower struct {
 	ended   chan struct{} // closed when nobody follows any more
 
 	mu     sync.Mutex
-	report fleetReport
+	report state.FleetStatus
 }
 
 // Report is the latest one; zero: there is none.
-func (f *fleetFollower) Report() fleetReport {
+func (f *fleetFollower) Report() state.FleetStatus {
 	if f == nil {
-		return fleetReport{}
+		return state.FleetStatus{}
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -174,7 +167,7 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	f := &fleetFollower{changed: changed, end: end, ended: make(chan struct{})}
 	first := make(chan error, 1)
-	heard := func(r fleetReport, err error) {
+	heard := func(r state.FleetStatus, err error) {
 		f.mu.Lock()
 		f.report = r
 		f.mu.Unlock()
@@ -187,11 +180,11 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 	go func() {
 		defer close(f.ended)
 		for ctx.Err() == nil {
-			err := follow(ctx, way, env, func(r fleetReport) { heard(r, nil) })
+			err := follow(ctx, way, env, func(r state.FleetStatus) { heard(r, nil) })
 			if ctx.Err() == nil {
 				log.Warn("the fleet is out of reach", "error", err)
 			}
-			heard(fleetReport{}, err)
+			heard(state.FleetStatus{}, err)
 			select {
 			case <-ctx.Done():
 			case <-time.After(pause):
@@ -215,12 +208,12 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 const maxReport = 4 << 20
 
 // follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
-func follow(ctx context.Context, way carrier.Way, env []string, heard func(fleetReport)) error {
+func follow(ctx context.Context, way carrier.Way, env []string, heard func(state.FleetStatus)) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
 	why := "ralph-hub has ended"
 	lines := wire.Lines{Max: maxReport, Long: func() {}, Line: func(line string) {
-		var r fleetReport
+		var r state.FleetStatus
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
 			why = strings.TrimPrefix(termtext.Line(line), "ralph-hub: ")
 		} else {

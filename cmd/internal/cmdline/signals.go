@@ -94,6 +94,16 @@ func obey(sig os.Signal, asked time.Time, quit <-chan struct{}) {
 	os.Exit(interruptBy(sig).Exit)
 }
 
+// Pause waits. It returns false if ctx ends before.
+func Pause(ctx context.Context, d time.Duration) bool {
+	select {
+	case <-ctx.Done():
+		return false
+	case <-time.After(d):
+		return true
+	}
+}
+
 // cpuTime is what this process has used of the processors.
 func cpuTime() time.Duration {
 	var used unix.Rusage

@@ -150,10 +150,8 @@ func openSession(client *tmux.Client, l tmux.Layout) (*tmux.Session, error) {
 		if !errors.Is(err, tmux.ErrNoServer) || try == 20 {
 			return s, err
 		}
-		select {
-		case <-ctx.Done():
+		if !cmdline.Pause(ctx, 100*time.Millisecond) {
 			return nil, err
-		case <-time.After(100 * time.Millisecond):
 		}
 	}
 }

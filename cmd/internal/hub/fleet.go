@@ -20,6 +20,7 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
 	"ralph/runner/carrier"
+	"ralph/state"
 )
 
 type fleetOptions struct {
@@ -214,10 +215,7 @@ func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here
 		if err == nil || !wait || w.URL != "" || n >= tries || ctx.Err() != nil {
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(nextTry):
-		}
+		cmdline.Pause(ctx, nextTry)
 	}
 }
 
@@ -231,10 +229,7 @@ func serveForRuns(ctx context.Context, failed func()) error {
 			failed()
 			return err
 		}
-		select {
-		case <-ctx.Done():
-		case <-time.After(nextTry):
-		}
+		cmdline.Pause(ctx, nextTry)
 	}
 	return nil
 }
@@ -253,16 +248,9 @@ func show(to io.Writer, all []fleet.Here) {
 	_ = t.Flush()
 }
 
-// report is the fleet in a few numbers, as ralph reads it.
-type report struct {
-	Workers int `json:"workers"`
-	Busy    int `json:"busy"`
-	Slots   int `json:"slots"`
-}
-
-// sum makes a report of who is here.
-func sum(all []fleet.Here) report {
-	r := report{Workers: len(all)}
+// sum is the fleet in a few numbers, as ralph reads it.
+func sum(all []fleet.Here) state.FleetStatus {
+	r := state.FleetStatus{Workers: len(all)}
 	for _, h := range all {
 		r.Busy += h.Busy
 		r.Slots += h.Slots

@@ -172,8 +172,7 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 		}
 		return out.Flush() == nil
 	}
-	ticker := time.NewTicker(keepAlive)
-	defer ticker.Stop()
+	ticker := time.Tick(keepAlive)
 	var seconds <-chan time.Time
 	if refresh != nil {
 		seconds = time.Tick(time.Second)
@@ -192,7 +191,7 @@ func stream(w http.ResponseWriter, r *http.Request, t *topic, fill func([]byte) 
 		case <-changed:
 		case <-seconds:
 			refresh()
-		case <-ticker.C:
+		case <-ticker:
 			if !send([]byte("event: beat\ndata: 1\n\n")) {
 				return
 			}

@@ -29,6 +29,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/state/option"
 )
 
@@ -271,10 +272,8 @@ func persist(ctx context.Context, f func(ctx context.Context) error) error {
 		if err == nil || errors.As(err, &refused) && refused.Code != http.StatusServiceUnavailable {
 			return err
 		}
-		select {
-		case <-ctx.Done():
+		if !cmdline.Pause(ctx, again) {
 			return err
-		case <-time.After(again):
 		}
 	}
 }

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"ralph/cmd/internal/cmdline"
 )
 
 const (
@@ -37,11 +39,7 @@ func enter(ctx context.Context, dir string, yields bool) (context.Context, func(
 		ctx, cancel := context.WithCancel(ctx)
 		go func() {
 			defer cancel()
-			for ctx.Err() == nil && free() {
-				select {
-				case <-ctx.Done():
-				case <-time.After(lookAround):
-				}
+			for free() && cmdline.Pause(ctx, lookAround) {
 			}
 		}()
 		return ctx, func() { cancel(); _ = lock.Unlock() }, nil

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"github.com/nats-io/nats.go"
+
+	"ralph/cmd/internal/cmdline"
 )
 
 // Here is a worker's answer to a roll call.
@@ -80,10 +82,8 @@ func Muster(ctx context.Context, a Access, each func([]Here)) error {
 	pause := rollEvery / 6 // first: all answer at once
 	for first := true; ; first = false {
 		_ = conn.Publish(rollSubject, []byte(id)) // while there is no server, nobody answers
-		select {
-		case <-ctx.Done():
+		if !cmdline.Pause(ctx, pause) {
 			return nil
-		case <-time.After(pause):
 		}
 		var all []Here
 		mu.Lock()

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/subtle"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -20,6 +19,8 @@ import (
 	"github.com/google/renameio/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
+
+	"ralph/cmd/internal/cmdline"
 )
 
 // restart is how often the server checks that its queue still works, and how long it waits before it starts again.
@@ -99,19 +100,15 @@ func (o Server) options(dir string, d door) (*server.Options, Access, error) {
 	if err != nil {
 		return nil, a, fmt.Errorf("start the server: %w", err)
 	}
-	leaf, err := x509.ParseCertificate(pair.Certificate[0])
-	if err != nil {
-		return nil, a, fmt.Errorf("start the server: %w", err)
-	}
 	text, err := os.ReadFile(o.Cert) // file: in the state home
 	if err != nil {
 		return nil, a, fmt.Errorf("start the server: %w", err)
 	}
 	switch a.Cert = string(text); {
-	case len(leaf.DNSNames) > 0:
-		a.Name = leaf.DNSNames[0]
-	case len(leaf.IPAddresses) > 0:
-		a.Name = leaf.IPAddresses[0].String()
+	case len(pair.Leaf.DNSNames) > 0:
+		a.Name = pair.Leaf.DNSNames[0]
+	case len(pair.Leaf.IPAddresses) > 0:
+		a.Name = pair.Leaf.IPAddresses[0].String()
 	}
 	all.TLSConfig, all.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, true
 	return all, a, nil
@@ -159,10 +156,8 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 			reported = err.Error()
 			o.Trouble(err)
 		}
-		select {
-		case <-ctx.Done():
+		if !cmdline.Pause(ctx, restart) {
 			return nil
-		case <-time.After(restart):
 		}
 	}
 }
@@ -195,13 +190,12 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 	if err := ready(a); err != nil {
 		return err
 	}
-	tick := time.NewTicker(restart)
-	defer tick.Stop()
+	tick := time.Tick(restart)
 	for failed := 0; failed < 2; { // after a full disk, the queue keeps failing even when there is room again
 		select {
 		case <-ctx.Done():
 			return nil
-		case <-tick.C:
+		case <-tick:
 		}
 		if failed++; accepts(ctx, js) {
 			failed = 0

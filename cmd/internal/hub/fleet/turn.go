@@ -289,14 +289,13 @@ func (t *client) pass() {
 
 // heartbeats sends heartbeats, and repeats the offer when no worker is heard: it may be lost with a worker.
 func (t *client) heartbeats(ctx context.Context, offer func()) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
+	tick := time.Tick(beatEvery)
 	seen, offered := time.Now(), time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
+		case now := <-tick:
 			if t.conn.IsConnected() {
 				seen = now
 			}

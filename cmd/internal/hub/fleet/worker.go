@@ -18,6 +18,7 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/ptyexec"
 )
 
@@ -83,10 +84,7 @@ func Worker(ctx context.Context, o Work) error {
 					if now := time.Now().Unix(); now-w.warnedAt.Swap(now) > 60 {
 						w.Log("the fleet does not answer: %v", err)
 					}
-					select { // it may come back
-					case <-ctx.Done():
-					case <-time.After(time.Second):
-					}
+					cmdline.Pause(ctx, time.Second) // it may come back
 				}
 			}
 		})
@@ -130,10 +128,7 @@ func (w *worker) next(ctx context.Context) (jetstream.Msg, error) {
 		return nil, err
 	}
 	if queue == nil {
-		select {
-		case <-ctx.Done():
-		case <-time.After(waitFor / 4):
-		}
+		cmdline.Pause(ctx, waitFor/4)
 		return nil, nil
 	}
 	m, err := queue.Next(jetstream.FetchMaxWait(waitFor))
@@ -273,24 +268,20 @@ func (s *session) say(p []byte) {
 func (s *session) end(ctx context.Context, why string) {
 	_ = s.link.Send(linkFrame{End: true, Why: why})
 	for ctx.Err() == nil && !s.link.Settled() {
-		select {
-		case <-ctx.Done():
-		case <-time.After(10 * time.Millisecond):
-		}
+		cmdline.Pause(ctx, 10*time.Millisecond)
 	}
 	_ = s.w.conn.FlushTimeout(beatEvery)
 }
 
 // alive sends heartbeats while the turn runs, and ends it when the run is gone.
 func (s *session) alive(ctx context.Context, m jetstream.Msg, end context.CancelCauseFunc) {
-	tick := time.NewTicker(beatEvery)
-	defer tick.Stop()
+	tick := time.Tick(beatEvery)
 	reported := time.Now()
 	for {
 		select {
 		case <-ctx.Done():
 			return
-		case now := <-tick.C:
+		case now := <-tick:
 			if s.link.Silent(now) > silence {
 				end(errors.New("the run is gone"))
 				return

@@ -14,6 +14,7 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/logs"
 	"ralph/state"
@@ -104,7 +105,7 @@ func (w *Watch) follow(ctx context.Context, to string, about func(state.Event) s
 			w.Logger.Error("no messages", logs.KeyError, err)
 			return
 		}
-		if f.told == nil && !pause(ctx, pollInterval) {
+		if f.told == nil && !cmdline.Pause(ctx, pollInterval) {
 			return
 		}
 	}
@@ -132,7 +133,7 @@ func (f *follower) catchUp(ctx context.Context) (again bool) {
 				f.take(ctx, e)
 			}
 		}
-		if !f.waited && (f.over(ctx, time.Now()) || !pause(ctx, pollInterval)) {
+		if !f.waited && (f.over(ctx, time.Now()) || !cmdline.Pause(ctx, pollInterval)) {
 			return false
 		}
 	}
@@ -208,7 +209,7 @@ func (f *follower) deliver(ctx context.Context, e state.Event) (settled bool) {
 			f.Logger.Warn("not sent, will be tried again", "kind", e.Kind, logs.KeyError, err)
 		}
 		f.waited = true
-		if !pause(ctx, wait) {
+		if !cmdline.Pause(ctx, wait) {
 			return false
 		}
 	}
@@ -237,16 +238,6 @@ func (f *follower) over(ctx context.Context, now time.Time) bool {
 		f.died(ctx, f.told, f.HubJob.Run, last.Seq)
 	}
 	return true
-}
-
-// pause waits. It returns false if ctx ends before.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }
 
 // digest stands for an address, which may hold a key.
