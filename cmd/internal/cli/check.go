@@ -31,11 +31,8 @@ func newCheckCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func checkRun(f *cmdline.Factory, flags map[string]string) error {
-	p, loader, err := preflight.Open(f, flags)
+	p, err := preflight.Trusted(f, flags)
 	if err != nil {
-		return err
-	}
-	if err := f.Trust(loader); err != nil {
 		return err
 	}
 	if err := p.AgreeChecks(f); err != nil {

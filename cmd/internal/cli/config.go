@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"ralph/cmd/internal/cmdline"
-	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
 )
@@ -28,19 +27,11 @@ func newConfigCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func configRun(f *cmdline.Factory, flags map[string]string, check bool) error {
-	dir, err := f.Project()
+	p, loader, err := preflight.Open(f, flags)
 	if err != nil {
 		return err
 	}
-	cfg, warnings, err := f.Loader(dir, flags).Load()
-	for _, w := range warnings {
-		f.Warn(w)
-	}
-	switch {
-	case err != nil:
-		return err
-	case check:
-		p := preflight.New(f, f.Loader(dir, flags), cfg)
+	if check {
 		if err := p.FindAgents(); err != nil {
 			return err
 		}
@@ -48,30 +39,26 @@ func configRun(f *cmdline.Factory, flags map[string]string, check bool) error {
 		if err := cmdline.UsageErrors(p.Misnamed(true)); err != nil {
 			return err
 		}
-		if _, err := cfg.InTouch(); err != nil {
+		if _, err := p.Config.InTouch(); err != nil {
 			return err
 		}
-		if err := cfg.Located(cfg.Fit(context.Background(), f.Env, dir, cfg.PlanFile)); err != nil {
+		if err := p.Config.Located(p.Config.Fit(context.Background(), f.Env, p.Dir, p.Config.PlanFile)); err != nil {
 			return err
 		}
-		f.Say("the configuration of %s is valid (%s)", dir, termtext.Count(len(warnings), "warning"))
+		_, warnings, _ := loader.Load() // they were shown above
+		f.Say("the configuration of %s is valid (%s)", p.Dir, termtext.Count(len(warnings), "warning"))
 		return nil
 	}
-	if err := printConfig(f, cfg); err != nil {
-		return err
-	}
-	for _, line := range preflight.New(f, f.Loader(dir, flags), cfg).Detected() {
-		f.Say("%s", cmdline.Inert(line))
-	}
-	return nil
-}
-
-// printConfig prints a row for each option, with the value last, so that a long value widens no column.
-func printConfig(f *cmdline.Factory, cfg *config.Config) error {
 	w := tabwriter.NewWriter(f.Out, 0, 4, 2, ' ', 0)
-	for _, row := range cfg.Rows() {
+	for _, row := range p.Config.Rows() { // the value last, so that a long one widens no column
 		line := cmdline.Inert(fmt.Sprintf("%s\t%s\t%s", row.Key, row.Source, row.Value))
 		fmt.Fprintln(w, strings.TrimRight(line, "\t"))
 	}
-	return w.Flush()
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, line := range p.Detected() {
+		f.Say("%s", cmdline.Inert(line))
+	}
+	return nil
 }

@@ -61,12 +61,9 @@ func demoRun(f *cmdline.Factory, monitor bool) error {
 
 // withoutOptions is an environment that sets no option of ralph.
 func withoutOptions(env []string) []string {
-	var names []string
-	for _, o := range config.Table() {
-		names = append(append(names, o.Key), o.Aliases...)
-	}
+	rows := config.Index()
 	return slices.DeleteFunc(slices.Clone(env), func(pair string) bool {
 		name, _, _ := strings.Cut(pair, "=")
-		return slices.Contains(names, name)
+		return rows[name].Key != ""
 	})
 }

@@ -11,7 +11,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
-	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -56,7 +55,12 @@ func drillRun(f *cmdline.Factory, name string, flags map[string]string) error {
 	case !slices.Contains(classNames(), name):
 		return cmdline.UsageError("unknown class %q, known are: %s", name, known)
 	}
-	set, class := drillSetting(p, p.Agent.Spec, time.Now()), ending.Class(name)
+	set, class := preflight.DrillSetting{Spec: p.Agent.Spec, Policy: p.Config.Policy, Now: time.Now()}, ending.Class(name)
+	for _, other := range p.Config.FallbackAgents { // each counts as available
+		if other != set.Spec.Name {
+			set.Fallback = cmp.Or(set.Fallback, other)
+		}
+	}
 	r, ok := preflight.FindRecording(class, set.Spec)
 	if !ok {
 		return &cmdline.ExitError{Code: state.ExitError, Text: fmt.Sprintf(
@@ -70,15 +74,6 @@ func drillRun(f *cmdline.Factory, name string, flags map[string]string) error {
 			class, scene.Outcome.Class, set.Spec.Name)}
 	}
 	return nil
-}
-
-// drillSetting is the user's configuration. Every fallback agent counts as available.
-func drillSetting(p *preflight.Project, spec agent.Spec, now time.Time) preflight.DrillSetting {
-	set := preflight.DrillSetting{Spec: spec, Policy: p.Config.Policy, Now: now}
-	if i := slices.IndexFunc(p.Config.FallbackAgents, func(name string) bool { return name != spec.Name }); i >= 0 {
-		set.Fallback = p.Config.FallbackAgents[i]
-	}
-	return set
 }
 
 func printScene(f *cmdline.Factory, r preflight.Recording, set preflight.DrillSetting, scene preflight.Scene) {

@@ -114,14 +114,11 @@ type hubFlags interface {
 
 // newHubCmd completes a verb that becomes the one of ralph-hub with the same name and flags, unless refuse says why it
 // must not.
-func newHubCmd(f *cmdline.Factory, cmd *cobra.Command, o hubFlags, refuse func() error) *cobra.Command {
+func newHubCmd(f *cmdline.Factory, cmd *cobra.Command, o hubFlags) *cobra.Command {
 	cmd.Args = cmdline.NoArgs
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		if err := o.Check(); err != nil {
 			return cmdline.UsageError("%v", err)
-		}
-		if err := refuse(); err != nil {
-			return err
 		}
 		return become(f, cmd.Name(), given(cmd)...)
 	}
@@ -138,13 +135,14 @@ func newServeCmd(f *cmdline.Factory) *cobra.Command {
 			"ralph-hub. It is read-only unless you give --actions: then anyone who is logged in can act. docs/dashboard.md says\n" +
 			"how to reach it from a phone.",
 		Example: "  ralph serve\n  ralph serve --actions\n  ralph serve --link      # another link that logs you in",
-	}, o, func() error {
-		dir, err := f.Project()
-		if err != nil || !o.Actions && !o.Link {
-			return nil //nolint:nilerr // it shows all projects, and needs none
-		}
-		return f.RefuseAgent(dir, "act as a person")
-	})
+		PreRunE: func(*cobra.Command, []string) error {
+			dir, err := f.Project()
+			if err != nil || !o.Actions && !o.Link {
+				return nil //nolint:nilerr // it shows all projects, and needs none
+			}
+			return f.RefuseAgent(dir, "act as a person")
+		},
+	}, o)
 }
 
 // newWorkerCmd returns ralph worker.
@@ -155,7 +153,7 @@ func newWorkerCmd(f *cmdline.Factory) *cobra.Command {
 			"ralph-hub. docs/fleet.md says how to set up a fleet.",
 		Example: "  ralph worker                 # for runs of yours on this machine\n" +
 			"  RALPH_FLEET_TOKEN=... ralph worker --join nats://build1:4222 --slots 4",
-	}, &config.Worker{}, func() error { return nil })
+	}, &config.Worker{})
 }
 
 // newMCPCmd returns ralph mcp.
@@ -192,10 +190,7 @@ func newNotifyCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func notifyTestRun(f *cmdline.Factory) error {
-	p, loader, err := preflight.Open(f, nil) // a project is not needed
-	if err == nil {
-		err = f.Trust(loader)
-	}
+	p, err := preflight.Trusted(f, nil) // a project is not needed
 	if err != nil {
 		return err
 	}

@@ -21,7 +21,6 @@ import (
 	"ralph/runner/sandbox"
 	"ralph/runner/task/store"
 	"ralph/state"
-	"ralph/state/option"
 )
 
 type initOptions struct {
@@ -117,7 +116,13 @@ func initRun(o *initOptions) error {
 func detected(found scaffold.Project, p *preflight.Project) answers {
 	c := found.Commands()
 	a := answers{agent: firstAgent(p), Answers: scaffold.Answers{Name: found.Name,
-		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}.distinct()
+		Build: c.Build, Test: c.Test, Lint: c.Lint, Types: c.Types, Fast: c.Fast}}
+	if a.Types == a.Build { // it would run twice
+		a.Types = ""
+	}
+	if a.Fast == a.Lint {
+		a.Lint = ""
+	}
 	// One command for each kind would replace all that is detected, and leave the packages of a workspace unchecked.
 	if all := found.Checks(); len(all) > len(a.Checks()) {
 		a.Answers = scaffold.Answers{Name: found.Name, Detected: all}
@@ -213,26 +218,6 @@ type answers struct {
 	agent, command, sandbox, qa string
 }
 
-// distinct leaves out commands that would run twice.
-func (a answers) distinct() answers {
-	if a.Types == a.Build {
-		a.Types = ""
-	}
-	if a.Fast == a.Lint {
-		a.Lint = ""
-	}
-	return a
-}
-
-// firstKeys are the options in the new .ralphrc: those that people set first.
-func firstKeys() []string {
-	return []string{
-		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "QA", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND",
-		"TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
-		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
-	}
-}
-
 func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answers {
 	values := map[string]string{
 		"AGENT": a.agent, "SANDBOX": a.sandbox, "QA": a.qa, "CLAUDE_CODE_CMD": a.command, "TEST_COMMAND": a.Test,
@@ -241,9 +226,13 @@ func (a answers) scaffold(cfg *config.Config, p scaffold.Project) scaffold.Answe
 		"ALLOWED_TOOLS": strings.Join(p.Tools(cfg.AllowedTools, a.Lint, a.Build, a.Test, a.Types, a.Fast), ","),
 	}
 	all := a.Answers
-	table := config.Table()
-	for _, key := range firstKeys() {
-		o := table[slices.IndexFunc(table, func(o option.Row) bool { return o.Key == key })]
+	table := config.Index()
+	for _, key := range []string{ // what people set first
+		"AGENT", "CLAUDE_CODE_CMD", "MODEL", "SANDBOX", "QA", "LINT_FAST_COMMAND", "TEST_COMMAND", "BUILD_COMMAND",
+		"TYPECHECK_COMMAND", "LINT_COMMAND", "ALLOWED_TOOLS",
+		"AUTO_COMMIT", "MAX_CALLS_PER_HOUR", "MAX_ITERATIONS", "MAX_COST_USD", "CLAUDE_TIMEOUT_MINUTES",
+	} {
+		o := table[key]
 		s := scaffold.Setting{Key: o.Key, Help: o.Help, Value: o.Default}
 		if o.Key == "CLAUDE_CODE_CMD" {
 			s.Key = "AGENT_CMD" // as people know it
@@ -329,11 +318,8 @@ func (o *initOptions) askOne(text string, answer *string, allowed func(string) b
 
 // analyse lets the agent propose checks. What the user accepts becomes an answer.
 func (o *initOptions) analyse(a *answers) error {
-	p, loader, err := preflight.Open(o.Factory, nil)
+	p, err := preflight.Trusted(o.Factory, nil)
 	if err != nil {
-		return err
-	}
-	if err := o.Trust(loader); err != nil {
 		return err
 	}
 	if err := p.FindAgents(); err != nil {
@@ -352,11 +338,9 @@ func (o *initOptions) analyse(a *answers) error {
 	return nil
 }
 
-const planFile = ".ralph/fix_plan.md"
-
 // sayNext lists the commands that come next.
 func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
-	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == planFile })]
+	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == scaffold.ImportPath })]
 	name, add := plan.Path, ".ralph .ralphrc"
 	if plan.Kept != "" && plan.Kept != plan.Path {
 		name, add = plan.Kept, add+" "+plan.Kept

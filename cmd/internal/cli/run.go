@@ -18,6 +18,7 @@ import (
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
 	"ralph/state"
+	"ralph/state/view"
 )
 
 // runOptions are the flags of ralph run that are not options of the
@@ -216,12 +217,8 @@ func (o *runOptions) preview(p *preflight.Project) error {
 		return cmdline.NewEncoder(o.Out).Encode(dry)
 	}
 	o.Say("# command line (the prompt goes to its standard input)\n%s\n", cmdline.Quote(dry.Args...))
-	next := ""
-	if dry.Next != "" {
-		next = ", next: " + dry.Next
-	}
 	if p.Plan != "" {
-		o.Say("# plan %s: %d of %d done%s\n", p.Plan, dry.Done, dry.Total, next)
+		o.Say("# plan %s: %d of %d done%s\n", p.Plan, dry.Done, dry.Total, view.Prefix(", next: ", dry.Next))
 	}
 	if text := p.Reviews(); text != "" {
 		o.Say("# %s\n", text)

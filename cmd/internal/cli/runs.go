@@ -166,19 +166,17 @@ func newPruneCmd(f *cmdline.Factory) *cobra.Command {
 		Long: "Forget all but the latest runs of this project: their reports are removed, " +
 			"and ralph runs leaves them out.",
 		Example: "  ralph runs prune --keep 10",
-		RunE:    func(*cobra.Command, []string) error { return pruneRun(f, keep) },
+		RunE: func(*cobra.Command, []string) error {
+			if keep < 0 {
+				return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
+			}
+			return f.WithLock("prune", "forget runs", func(w *state.Writer) error {
+				n, err := w.PruneReports(keep)
+				f.Say("forgot %s", termtext.Count(n, "run"))
+				return err
+			})
+		},
 	}
 	cmd.Flags().IntVar(&keep, "keep", 100, "How many of the latest runs to keep: `N`.")
 	return cmd
-}
-
-func pruneRun(f *cmdline.Factory, keep int) error {
-	if keep < 0 {
-		return cmdline.UsageError("--keep %d is not allowed: at least 0", keep)
-	}
-	return f.WithLock("prune", "forget runs", func(w *state.Writer) error {
-		n, err := w.PruneReports(keep)
-		f.Say("forgot %s", termtext.Count(n, "run"))
-		return err
-	})
 }

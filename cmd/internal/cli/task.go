@@ -109,10 +109,7 @@ func (p *plan) edits() string { return p.Loader(p.project.Dir, nil).PlanEditsPat
 
 // record notes what a person has changed, so that no run takes it for the agent's work. What an
 // agent changes with this verb is the agent's.
-func (p *plan) record(before, after *task.Task) error { return p.recordWhy(before, after, "") }
-
-// recordWhy also notes a reason.
-func (p *plan) recordWhy(before, after *task.Task, why string) error {
+func (p *plan) record(before, after *task.Task, why string) error {
 	dir := p.project.Dir
 	if p.Inside(dir) != "" {
 		return nil // its agent is at work
@@ -229,11 +226,8 @@ func taskListRun(f *cmdline.Factory, asJSON bool) error {
 		}
 		f.Say("%s%s", number, p.line(p.Tasks[i], r.Why))
 	}
-	next := ""
-	if t, ok := p.next(); ok {
-		next = ", next: " + cmdline.Shorten(t.Title)
-	}
-	f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), next)
+	next, _ := p.next()
+	f.Say("%d of %s done%s", p.Done(), termtext.Count(p.Total(), "task"), view.Prefix(", next: ", cmdline.Shorten(next.Title)))
 	lines := append(p.List.OddBoxes(), p.Warnings...)
 	if problem := preflight.Problem(p.project.Dir, p.List); problem != "" {
 		lines = []string{problem}
@@ -428,7 +422,7 @@ func (p *plan) add(texts []string, quietly bool) (added []task.Task, err error) 
 		if added = append(added, t); !quietly {
 			p.Say("added %s: %s", t.ID, t.Title)
 		}
-		if err := p.record(nil, &t); err != nil {
+		if err := p.record(nil, &t, ""); err != nil {
 			return added, err
 		}
 	}
@@ -494,7 +488,7 @@ func taskEditRun(f *cmdline.Factory, id string, title []string) error {
 		return failed(err)
 	}
 	f.Say("now: %s", now.Title)
-	return p.record(&t, &now)
+	return p.record(&t, &now, "")
 }
 
 // edit opens the text of a task. The zero Task: it stayed as it was.
@@ -602,7 +596,7 @@ func (p *plan) move(t task.Task, where store.Place, other task.Task) error {
 	}
 	p.Say("moved %s; %s", cmdline.Shorten(t.Title), coming)
 	now, _ := p.project.Tasks.Find(t.ID)
-	return p.record(&t, &now)
+	return p.record(&t, &now, "")
 }
 
 func newTaskSkipCmd(f *cmdline.Factory) *cobra.Command {
@@ -662,7 +656,7 @@ func (p *plan) set(t task.Task, s task.State, why string) error {
 	if s == task.Dropped || s == task.Blocked {
 		p.sayWaiting(t)
 	}
-	return p.recordWhy(&t, &now, why)
+	return p.record(&t, &now, why)
 }
 
 // sayWaiting names the open tasks that depend on one that nobody will work on.

@@ -111,10 +111,7 @@ func rerunChecks(f *cmdline.Factory, sig *cmdline.Signals, dir string, span rece
 	if len(checks) == 0 {
 		return []string{"there is nothing to run again: the policy has no checks"}, nil
 	}
-	p, loader, err := preflight.Open(f, nil)
-	if err == nil {
-		err = f.Trust(loader)
-	}
+	p, err := preflight.Trusted(f, nil)
 	if err != nil {
 		return nil, err
 	}

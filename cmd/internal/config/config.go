@@ -67,17 +67,6 @@ type Config struct {
 // zero Source when there is no such key.
 func (c *Config) Source(key string) Source { return c.sources[key] }
 
-// Value is the value of the option with this key, as text; "" when there is no
-// such key.
-func (c *Config) Value(key string) string {
-	for _, o := range c.table {
-		if o.Key == key {
-			return c.text(o)
-		}
-	}
-	return ""
-}
-
 // Row is one line of `ralph config`.
 type Row struct {
 	Key    string
@@ -134,8 +123,9 @@ func (c *Config) Choose(key, value, where string) {
 	c.sources[key] = Source{SourceFlag, where}
 }
 
-// index maps every key and alias to its row.
-func index(table []option.Row) map[string]option.Row {
+// Index maps every key and alias to its row.
+func Index() map[string]option.Row {
+	table := Table()
 	rows := make(map[string]option.Row, 2*len(table))
 	for _, o := range table {
 		rows[o.Key] = o

@@ -158,7 +158,7 @@ func (l Loader) rcFile() ([]setting, []Warning, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	rows := index(Table())
+	rows := Index()
 	var settings []setting
 	var unused []string
 	foreign := foreignKeys()
@@ -221,7 +221,7 @@ func (l Loader) environment() ([]setting, []Warning, error) {
 			}
 		}
 	}
-	rows, foreign := index(Table()), foreignKeys()
+	rows, foreign := Index(), foreignKeys()
 	var warnings []Warning
 	for _, name := range slices.Sorted(maps.Keys(env)) {
 		if _, known := rows[name]; known || env[name] == "" {
@@ -462,7 +462,7 @@ func suggestKey(name string) string {
 func suggestYAML(path string) string {
 	table := Table()
 	last := path[strings.LastIndexByte(path, '.')+1:]
-	if o, ok := index(table)[strings.ToUpper(last)]; ok {
+	if o, ok := Index()[strings.ToUpper(last)]; ok {
 		return o.YAML
 	}
 	var paths []string

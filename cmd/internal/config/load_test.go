@@ -354,7 +354,7 @@ func TestLoad_variablesOfOtherTools_work(t *testing.T) {
 		if err != nil || len(warnings) > 0 {
 			t.Fatal(test.set, err, warnings)
 		}
-		if got := c.Value(test.key); got != test.want || c.Source(test.key).Kind != SourceEnvironment {
+		if got := c.text(Index()[test.key]); got != test.want || c.Source(test.key).Kind != SourceEnvironment {
 			t.Errorf("%s: %s=%s from %s, want %s", test.set, test.key, got, c.Source(test.key), test.want)
 		}
 	}

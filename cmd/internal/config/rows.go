@@ -416,10 +416,7 @@ func (c *Config) keepHook(o option.Row) {
 func (c *Config) checkHookAgents() error {
 	for _, row := range c.hooks {
 		h := row.row.hook
-		if h.Agent == "" {
-			continue
-		}
-		if _, err := c.Spec(h.Agent); err != nil {
+		if _, err := c.Spec(h.Agent); err != nil && h.Agent != "" {
 			return &UsageError{row.source.Where, hooksKey + "." + string(h.Point) + ": " + err.Error()}
 		}
 	}

@@ -64,7 +64,7 @@ func TestUntrusted_everyTrustRowOfAProjectFileIsShown(t *testing.T) {
 
 func TestTable_commandsNeedTrust(t *testing.T) {
 	for _, key := range []string{"CLAUDE_CODE_CMD", "TEST_COMMAND", "BUILD_COMMAND", "LINT_COMMAND", "PERMISSION_MODE", "POP_TASKS"} {
-		if !index(Table())[key].Trust {
+		if !Index()[key].Trust {
 			t.Errorf("%s needs no trust", key)
 		}
 	}

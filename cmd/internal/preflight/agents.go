@@ -262,13 +262,9 @@ func (p *Project) Installed(one pool.Agent) error {
 
 // inImage checks that the image of the sandbox has the agents' programs.
 func (p *Project) inImage(ctx context.Context) error {
-	for _, w := range p.named() {
-		one, err := p.Find(w.who.Agent)
-		if err == nil {
-			err = p.Config.Settings.NeedsProgram(ctx, p.Dir, p.absolute(program(one)))
-		}
-		if err != nil {
-			return cmdline.AgentError("the agent %s cannot run: %v", w.who.Agent, err)
+	for _, one := range p.Workers() {
+		if err := p.Config.Settings.NeedsProgram(ctx, p.Dir, p.absolute(program(one))); err != nil {
+			return cmdline.AgentError("the agent %s cannot run: %v", one.Spec.Name, err)
 		}
 	}
 	return nil
@@ -521,8 +517,7 @@ func (p *Project) consult(f *cmdline.Factory, one pool.Agent, q consultation) (t
 	if why := res.Call.NotStarted; why != "" {
 		return res, cmdline.AgentError("%s", why)
 	}
-	interrupt := (*rules.Interrupt)(nil)
-	if errors.As(context.Cause(sig.Ctx), &interrupt) {
+	if interrupt, is := errors.AsType[*rules.Interrupt](context.Cause(sig.Ctx)); is {
 		return res, &cmdline.ExitError{Code: interrupt.Exit, Text: "interrupted: " + interrupt.Why}
 	}
 	return res, nil
@@ -552,11 +547,9 @@ func (t Trial) Summary() string {
 		termtext.Thousands(t.Scene.Usage.Total()), cost)
 }
 
-const (
-	// ModelsBound is how long a program may take to list its models, or to say
-	// whether it is logged in.
-	ModelsBound = 10 * time.Second
-)
+// ModelsBound is how long a program may take to list its models, or to say
+// whether it is logged in.
+const ModelsBound = 10 * time.Second
 
 // Models returns the names of the agent's models: what its program lists, else those in its documentation; nil:
 // unknown. An agent may take others, too.

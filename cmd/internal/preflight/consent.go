@@ -117,11 +117,7 @@ func owner(path string) (uid int, ok bool) {
 	if err != nil {
 		return 0, false
 	}
-	sys, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return 0, false
-	}
-	return int(sys.Uid), true
+	return int(info.Sys().(*syscall.Stat_t).Uid), true
 }
 
 // missing has a line for each check that would be detected if its program were installed. Fast linters only repeat

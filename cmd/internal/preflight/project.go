@@ -63,6 +63,15 @@ func Open(f *cmdline.Factory, flags map[string]string) (*Project, config.Loader,
 	return New(f, loader, cfg), loader, err
 }
 
+// Trusted is Open for verbs that start programs: it asks for consent first.
+func Trusted(f *cmdline.Factory, flags map[string]string) (*Project, error) {
+	p, loader, err := Open(f, flags)
+	if err == nil {
+		err = f.Trust(loader)
+	}
+	return p, err
+}
+
 // New is the project of a loader and its configuration.
 func New(f *cmdline.Factory, loader config.Loader, cfg *config.Config) *Project {
 	p := &Project{Dir: loader.Dir, Env: f.Env, Config: cfg, loader: loader, uid: os.Geteuid()}

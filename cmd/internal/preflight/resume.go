@@ -24,15 +24,12 @@ import (
 // person exports now takes precedence over what the run was started with.
 func SetEnv(env, settings []string) []string {
 	env = slices.Clone(env)
-	names := map[string][]string{}
-	for _, o := range config.Table() {
-		names[o.Key] = append([]string{o.Key}, o.Aliases...)
-	}
+	rows := config.Index()
 	for _, s := range settings {
 		key, _, _ := strings.Cut(s, "=")
 		set := func(kv string) bool {
 			name, value, _ := strings.Cut(kv, "=")
-			return value != "" && slices.Contains(names[key], name)
+			return value != "" && rows[name].Key == key
 		}
 		if !slices.ContainsFunc(env, set) {
 			env = append(env, s)
