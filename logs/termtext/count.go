@@ -13,6 +13,15 @@ func Counted(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
+// Each returns the text of each element, in their order.
+func Each[T any](all []T, text func(T) string) []string {
+	texts := make([]string, len(all))
+	for i, one := range all {
+		texts[i] = text(one)
+	}
+	return texts
+}
+
 // Thousands returns a number with commas: "1,234,567".
 func Thousands(n int64) string {
 	s := strconv.FormatInt(n, 10)

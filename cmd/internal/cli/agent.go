@@ -153,7 +153,7 @@ func useRun(f *cmdline.Factory, name, model string) error {
 		with = "model " + model
 	}
 	f.Say("from the next turn of run %s on: %s with %s", owner.RunID, one.Spec.Name, with)
-	if p.FindRunPlan() == nil && p.Named() {
+	if p.FindRunPlan() == nil && !p.NeedsOption() {
 		f.Warn("the plan names the agent of every open task; that still counts")
 	}
 	return nil

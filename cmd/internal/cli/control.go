@@ -45,10 +45,7 @@ func controlRun(f *cmdline.Factory, q state.Request, task ...string) error {
 	if err != nil {
 		return err
 	}
-	var running []string
-	for _, slot := range s.Slots {
-		running = append(running, slot.TaskID)
-	}
+	running := termtext.Each(s.Slots, func(slot state.SlotStatus) string { return slot.TaskID })
 	switch {
 	case len(running) == 0:
 		return cmdline.UsageError("no tasks run side by side, so %s takes no task; leave %q out", q, task[0])

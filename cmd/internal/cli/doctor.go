@@ -16,6 +16,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/runner/ledger"
 	"ralph/runner/sandbox"
@@ -103,7 +104,8 @@ func doctorRun(ctx context.Context, o *doctorOptions) error {
 		d.warn("config", "%v", w)
 	}
 	d.touch()
-	d.prompt()
+	err = d.p.FindPrompt()
+	d.check("prompt", err, "%s", d.p.Prompt)
 	d.plan()
 	d.trust()
 	d.checks()
@@ -133,11 +135,6 @@ func (d *diagnosis) touch() {
 	if _, err := sandbox.FindHub(); err != nil && settings.Wanted() {
 		d.warn("hub", "no notifications: %v", err)
 	}
-}
-
-func (d *diagnosis) prompt() {
-	err := d.p.FindPrompt()
-	d.check("prompt", err, "%s", d.p.Prompt)
 }
 
 func (d *diagnosis) plan() {
@@ -213,10 +210,7 @@ func (d *diagnosis) checks() {
 		d.warn("checks", "none: nothing proves what the agent says; %s", preflight.AdviceChecks)
 		return
 	}
-	var shown []string
-	for _, c := range rows {
-		shown = append(shown, c.Name+": "+c.Reproduce())
-	}
+	shown := termtext.Each(rows, func(c gate.Check) string { return c.Name + ": " + c.Reproduce() })
 	text := strings.Join(shown, "; ")
 	if detected {
 		text += " (detected)"

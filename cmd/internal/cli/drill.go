@@ -11,6 +11,7 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/preflight"
+	"ralph/logs/termtext"
 	"ralph/runner/agent/ending"
 	"ralph/runner/rules"
 	"ralph/state"
@@ -35,11 +36,7 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 }
 
 func classNames() []string {
-	var names []string
-	for _, c := range ending.Classes() {
-		names = append(names, string(c.Class))
-	}
-	return names
+	return termtext.Each(ending.Classes(), func(c ending.Info) string { return string(c.Class) })
 }
 
 // drillRun replays a failure of a class; empty: none was given.

@@ -63,10 +63,7 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
 	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
-	var names []string
-	for _, t := range scaffold.Templates() {
-		names = append(names, t.Name)
-	}
+	names := termtext.Each(scaffold.Templates(), func(t scaffold.Template) string { return t.Name })
 	cmdline.CompleteValues(cmd, "template", names)
 	return cmd
 }

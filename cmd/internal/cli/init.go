@@ -16,6 +16,7 @@ import (
 	"ralph/cmd/internal/preflight"
 	"ralph/cmd/internal/scaffold"
 	"ralph/cmd/internal/undo"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/git"
 	"ralph/runner/sandbox"
@@ -166,11 +167,7 @@ func (o *initOptions) sayKept(files []scaffold.File) {
 }
 
 func (o *initOptions) sayFound(p scaffold.Project) {
-	languages := strings.Join(p.Languages(), ", ")
-	if languages == "" {
-		languages = "no known language or tool"
-	}
-	o.Say("found: %s", languages)
+	o.Say("found: %s", cmp.Or(strings.Join(p.Languages(), ", "), "no known language or tool"))
 	for _, sub := range p.Subprojects {
 		o.Say("found: subproject %s (%s)", sub.Dir, sub.Language)
 	}
@@ -185,7 +182,7 @@ func (o *initOptions) trustOwn(dir string, a answers) {
 	}
 	u, err := loader.Untrusted()
 	if err == nil {
-		err = o.Record(loader, slices.DeleteFunc(u, func(o config.Untrusted) bool { return o.File != scaffold.RC }))
+		err = o.Record(loader, slices.DeleteFunc(u, func(o config.Untrusted) bool { return o.File != ".ralphrc" }))
 	}
 	if err != nil {
 		o.Warn(fmt.Sprintf("the commands in .ralphrc are not trusted yet (%v); agree with: ralph trust", err))
@@ -263,10 +260,7 @@ func (o *initOptions) ask(a *answers, p *preflight.Project) error {
 		command += " (empty: what ralph detects in each folder)"
 	}
 	cfg := p.Config
-	var known []string
-	for _, spec := range cfg.AllAgents() {
-		known = append(known, spec.Name)
-	}
+	known := termtext.Each(cfg.AllAgents(), func(spec agent.Spec) string { return spec.Name })
 	ask("Project name", &a.Name, func(string) bool { return true })
 	ask(command, &a.Test, nil)
 	ask("Build command", &a.Build, nil)

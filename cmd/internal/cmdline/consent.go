@@ -2,6 +2,7 @@ package cmdline
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -57,10 +58,7 @@ func (f *Factory) Claims(all []config.Untrusted) string {
 
 // wrap breaks a text at blanks, so that each line and its indentation fit on the terminal.
 func (f *Factory) wrap(text string, indented int) []string {
-	width := f.Width()
-	if width == 0 {
-		width = math.MaxInt
-	}
+	width := cmp.Or(f.Width(), math.MaxInt)
 	return termtext.Wrap(Inert(text), max(width-indented, 1))
 }
 

@@ -1,6 +1,7 @@
 package cmdline
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/config"
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/state/option"
 )
@@ -98,10 +100,7 @@ func Join(args []string) []string {
 func AddHiddenOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 	AddOptions(cmd, f, values)
 	cmd.Annotations = map[string]string{hiddenOptions: "yes"}
-	if cmd.Long == "" {
-		cmd.Long = cmd.Short + "."
-	}
-	cmd.Long += "\n\nIt also accepts the option flags of ralph run."
+	cmd.Long = cmp.Or(cmd.Long, cmd.Short+".") + "\n\nIt also accepts the option flags of ralph run."
 }
 
 // hiddenOptions marks a verb whose help does not list the option flags.
@@ -145,10 +144,7 @@ func CompleteAgents(f *Factory) cobra.CompletionFunc {
 		if cfg, _, bad := f.Loader(dir, nil).Load(); err == nil && bad == nil {
 			specs = cfg.AllAgents()
 		}
-		var names []string
-		for _, spec := range specs {
-			names = append(names, spec.Name)
-		}
+		names := termtext.Each(specs, func(s agent.Spec) string { return s.Name })
 		return names, cobra.ShellCompDirectiveNoFileComp
 	}
 }
@@ -235,10 +231,7 @@ func similar(typed string, names []string) (near []string) {
 }
 
 func subcommands(cmd *cobra.Command) string {
-	var names []string
-	for _, sub := range cmd.Commands() {
-		names = append(names, sub.Name())
-	}
+	names := termtext.Each(cmd.Commands(), func(sub *cobra.Command) string { return sub.Name() })
 	return "needs one of: " + strings.Join(names, ", ")
 }
 

@@ -34,10 +34,8 @@ func Quote(args ...string) string {
 	for i, s := range args {
 		name := named.FindString(s)
 		value := s[len(name):]
-		if value != "" || name == "" {
-			quoted[i] = name + quoteWord(value)
-		} else {
-			quoted[i] = name
+		if quoted[i] = name; value != "" || name == "" {
+			quoted[i] += quoteWord(value)
 		}
 	}
 	return strings.Join(quoted, " ")

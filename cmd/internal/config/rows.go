@@ -8,6 +8,7 @@ import (
 
 	"github.com/goccy/go-yaml/ast"
 
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/gate/report"
 	"ralph/runner/hooks"
@@ -440,10 +441,7 @@ func hookClaim(h hooks.Hook) string { return hooksKey + "." + string(h.Point) + 
 
 // hookFields are the keys of a row, in the order of the documents.
 func hookFields(h *hooks.Hook) []option.Row {
-	var points []string
-	for _, p := range hooks.Points() {
-		points = append(points, string(p.Point))
-	}
+	points := termtext.Each(hooks.Points(), func(p hooks.Row) string { return string(p.Point) })
 	return []option.Row{
 		{YAML: "hooks.point", Kind: option.Enum, Values: points,
 			Help: "When it runs.", Field: (*string)(&h.Point)},

@@ -99,21 +99,14 @@ func (c *Console) row(role view.Role, clean string) {
 
 // colorOf is the color of a line, from the terminal's own palette.
 func colorOf(role view.Role) string {
-	switch role {
-	case view.RoleHeading, view.RoleResult:
-		return "1"
-	case view.RoleTool, view.RoleTold:
-		return "36"
-	case view.RoleAnswer, view.RoleNote:
-		return "2"
-	case view.RoleError:
-		return "31"
-	case view.RoleGood:
-		return "32"
-	case view.RoleWarning:
-		return "33"
-	}
-	return ""
+	return map[view.Role]string{
+		view.RoleHeading: "1", view.RoleResult: "1",
+		view.RoleTool: "36", view.RoleTold: "36",
+		view.RoleAnswer: "2", view.RoleNote: "2",
+		view.RoleError:   "31",
+		view.RoleGood:    "32",
+		view.RoleWarning: "33",
+	}[role]
 }
 
 // About says what a person should know of a run that begins, a line each.
@@ -402,8 +395,11 @@ func (c *Console) End(r runner.Ending) {
 	}
 	c.Print("ralph: why: %s (%s)", cmdline.Inert(reason), state.Ended(d.Rule, d.Exit))
 	if n := len(r.Uncommitted); n > 0 {
-		first := r.Uncommitted[n-1]
-		c.Print("ralph: not committed: %s (%s)%s; see: git status", cmdline.Inert(first.File), first.Why, more(n-1))
+		first, more := r.Uncommitted[n-1], ""
+		if n > 1 {
+			more = fmt.Sprintf(" and %d more", n-1)
+		}
+		c.Print("ralph: not committed: %s (%s)%s; see: git status", cmdline.Inert(first.File), first.Why, more)
 	}
 	if r.Unproved {
 		c.Print("ralph: the latest work is not committed, because a check that must pass fails; see: git status")
@@ -411,13 +407,6 @@ func (c *Console) End(r runner.Ending) {
 	for _, item := range d.Review {
 		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
-}
-
-func more(n int) string {
-	if n == 0 {
-		return ""
-	}
-	return fmt.Sprintf(" and %d more", n)
 }
 
 // bounds says in one line what ends a run that never completes.

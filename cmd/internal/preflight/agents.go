@@ -103,7 +103,7 @@ func (p *Project) InstalledAgents() (names []string) {
 // several are installed.
 func (p *Project) askAgent(f *cmdline.Factory) error {
 	found := p.InstalledAgents()
-	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.needsOption() {
+	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.NeedsOption() {
 		return nil
 	}
 	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)",
@@ -149,8 +149,8 @@ func (p *Project) wanted() []wants {
 	return all
 }
 
-// needsOption reports whether any open task leaves the agent to the options.
-func (p *Project) needsOption() bool {
+// NeedsOption reports whether any open task leaves the agent to the options.
+func (p *Project) NeedsOption() bool {
 	return slices.ContainsFunc(p.wanted(), func(w wants) bool { return w.open })
 }
 
@@ -245,9 +245,6 @@ func NoModel(s agent.Spec, model string) error {
 	}
 	return cmdline.UsageError("the agent %s cannot be given the model %q: %s", s.Name, model, why)
 }
-
-// Named reports whether the plan names the agent of every open task.
-func (p *Project) Named() bool { return !p.needsOption() }
 
 // Installed checks that the agent's program exists.
 func (p *Project) Installed(one pool.Agent) error {
@@ -433,9 +430,7 @@ func versionLine(text string) string {
 		if strings.ContainsAny(line, "0123456789") {
 			return cmdline.Shorten(line)
 		}
-		if first == "" {
-			first = line
-		}
+		first = cmp.Or(first, line)
 	}
 	return cmdline.Shorten(first)
 }

@@ -11,6 +11,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/scaffold"
+	"ralph/logs/termtext"
 	"ralph/runner/gate"
 	"ralph/runner/git"
 	"ralph/state"
@@ -53,11 +54,8 @@ func DetectedChecks(loader config.Loader, lines ...string) config.Untrusted {
 }
 
 // commands lists the commands of checks.
-func commands(rows []gate.Check) (lines []string) {
-	for _, c := range rows {
-		lines = append(lines, fmt.Sprintf("detected check %s: %s", c.Name, c.Reproduce()))
-	}
-	return lines
+func commands(rows []gate.Check) []string {
+	return termtext.Each(rows, func(c gate.Check) string { return fmt.Sprintf("detected check %s: %s", c.Name, c.Reproduce()) })
 }
 
 // claims are what a run needs consent to, apart from settings and checks: the

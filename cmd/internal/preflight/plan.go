@@ -64,10 +64,9 @@ func (p *Project) OtherPlans() string {
 	if p.Config.PlanFile != "" {
 		return ""
 	}
-	var all []string
-	for _, found := range store.All(p.Dir, p.Config.OptionalSections) {
-		all = append(all, fmt.Sprintf("%s (%s)", view.Within(p.Dir, found.Path), found.Format))
-	}
+	all := termtext.Each(store.All(p.Dir, p.Config.OptionalSections), func(found store.Found) string {
+		return fmt.Sprintf("%s (%s)", view.Within(p.Dir, found.Path), found.Format)
+	})
 	if len(all) < 2 {
 		return ""
 	}

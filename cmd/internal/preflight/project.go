@@ -108,7 +108,7 @@ func Load(f *cmdline.Factory, flags map[string]string) (*Project, error) {
 	if err := p.FindAgents(); err != nil {
 		return nil, err
 	}
-	if p.Taken != "" && p.needsOption() {
+	if p.Taken != "" && p.NeedsOption() {
 		f.Warn(p.Taken)
 	}
 	return p, nil
@@ -237,7 +237,7 @@ func (p *Project) HeldBack() string {
 // Sandbox returns the sandbox for a folder. The error is a usage error, and says what is
 // missing.
 func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
-	records := p.Records()
+	records := p.loader.GitRecords()
 	if err := gitkeep.Recover(records, dir, func(gitkeep.Replaced) {}); err != nil {
 		return c, err
 	}
@@ -249,9 +249,6 @@ func (p *Project) Sandbox(dir string) (c sandbox.Contained, err error) {
 	}
 	return c, p.Config.Located(err)
 }
-
-// Records is the folder in which ralph keeps what to put back of git after contained programs; empty: none is known.
-func (p *Project) Records() string { return p.loader.GitRecords() }
 
 // Contain returns a function that makes the box for the checks of a folder, as a run
 // does, and a function that ends its proxy. Without a sandbox, the box confines nothing.

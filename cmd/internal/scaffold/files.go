@@ -33,10 +33,7 @@ type Answers struct {
 
 // Checks returns the commands that must succeed, in the order in which ralph runs them.
 func (a Answers) Checks() []string {
-	var detected []string
-	for _, c := range a.Detected {
-		detected = append(detected, c.Reproduce())
-	}
+	detected := termtext.Each(a.Detected, func(c gate.Check) string { return c.Reproduce() })
 	return slices.DeleteFunc(append(detected, a.Fast, a.Build, a.Types, a.Test, a.Lint),
 		func(line string) bool { return line == "" })
 }
@@ -73,25 +70,7 @@ func template(name string) string {
 	return string(data)
 }
 
-// written is a file that ralph init writes.
-type written struct {
-	path    string
-	text    func(content) string
-	instead []string // existing files with the same purpose
-}
-
-// texts lists the files in the order of the output.
-func texts() []written {
-	return []written{
-		{promptFile, content.prompt, []string{"PROMPT.md", "prompt.md"}},
-		{planFile, content.planText, PlanNames()[1:]},
-		{".ralph/AGENT.md", content.agent, nil},
-		{".ralph/.gitignore", func(content) string { return state.Gitignore }, nil},
-		{".ralphrc", content.settings, []string{".ralph/config.yaml"}},
-	}
-}
-
-// Files returns ralph's files for the project in dir. It writes nothing.
+// Files returns ralph's files for the project in dir, in the order of the output. It writes nothing.
 func Files(dir string, p Project, a Answers) ([]File, error) {
 	c := content{a, p, planFile}
 	plan, known := store.Find(dir, nil) // in any format: a second plan would take precedence over it
@@ -102,7 +81,17 @@ func Files(dir string, p Project, a Answers) ([]File, error) {
 		}
 	}
 	var files []File
-	for _, row := range texts() {
+	for _, row := range []struct {
+		path    string
+		text    func(content) string
+		instead []string // existing files with the same purpose
+	}{
+		{promptFile, content.prompt, []string{"PROMPT.md", "prompt.md"}},
+		{planFile, content.planText, PlanNames()[1:]},
+		{".ralph/AGENT.md", content.agent, nil},
+		{".ralph/.gitignore", func(content) string { return state.Gitignore }, nil},
+		{".ralphrc", content.settings, []string{".ralph/config.yaml"}},
+	} {
 		f := File{Path: row.path, Text: row.text(c)}
 		there := append([]string{row.path}, row.instead...)
 		if row.path == planFile && known {
@@ -294,6 +283,3 @@ func Write(dir string, files []File) (err error) {
 	}
 	return nil
 }
-
-// RC is the name of the settings file.
-const RC = ".ralphrc"
