@@ -137,9 +137,7 @@ func (p *past) rows() []view.Iteration {
 func (p *past) end(n int) (history.Kept, error) {
 	for _, k := range p.kept {
 		switch {
-		case k.Iteration == n && !k.Start:
-			return k, nil
-		case n == 0 && k.Start:
+		case k.Iteration == n && !k.Start, n == 0 && k.Start:
 			return k, nil
 		case n == 0 && k.Base != "":
 			return history.Kept{OID: k.Base, State: git.State{Run: k.Run, Start: true}}, nil

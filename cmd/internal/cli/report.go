@@ -127,9 +127,7 @@ func buildReport(ctx context.Context, r *state.Reader, snapshot view.Snapshot, r
 		return rep, nil
 	}
 	other := snapshot.Status.RunID != run
-	if other {
-		snapshot.Alive = false
-	}
+	snapshot.Alive = snapshot.Alive && !other
 	f.Run.Settle(snapshot.Alive)
 	lastError := ""
 	if f.Run.End == nil && other {

@@ -12,6 +12,7 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/gate"
+	"ralph/runner/gate/report"
 	"ralph/runner/git/replica"
 	"ralph/runner/receipt"
 	"ralph/runner/sandbox"
@@ -163,8 +164,5 @@ func rerunChecks(f *cmdline.Factory, sig *cmdline.Signals, dir string, span rece
 			failed = append(failed, fmt.Sprintf("check %s runs %d tests; its last receipt says %d", r.Name, ran, said[r.Name]))
 		}
 	}
-	for _, l := range now.Losses(base.Tests) {
-		failed = append(failed, l.String())
-	}
-	return failed, nil
+	return append(failed, termtext.Each(now.Losses(base.Tests), report.Loss.String)...), nil
 }

@@ -49,10 +49,7 @@ func (f *Factory) ShowClaims(all []config.Untrusted) {
 
 // Claims are the lines of all claims, indented and wrapped on a terminal.
 func (f *Factory) Claims(all []config.Untrusted) string {
-	lines := Lines(all)
-	for i, line := range lines {
-		lines[i] = "  " + strings.Join(f.wrap(line, 4), "\n    ")
-	}
+	lines := termtext.Each(Lines(all), func(line string) string { return "  " + strings.Join(f.wrap(line, 4), "\n    ") })
 	return strings.Join(lines, "\n")
 }
 
@@ -169,11 +166,7 @@ func (f *Factory) AsPerson(what string) (r *state.Reader, dir string, err error)
 // Wrote records that a person wrote these files in the state directory of the project, for a run
 // whose sandbox cannot lock it.
 func (f *Factory) Wrote(dir string, names ...string) {
-	inProject := make([]string, len(names))
-	for i, name := range names {
-		inProject[i] = path.Join(state.DirName, name)
-	}
-	f.WroteInProject(dir, inProject...)
+	f.WroteInProject(dir, termtext.Each(names, func(name string) string { return path.Join(state.DirName, name) })...)
 }
 
 // WroteInProject is Wrote for names relative to the project.

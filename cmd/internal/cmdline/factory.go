@@ -188,8 +188,7 @@ func (f *Factory) answer() (string, error) {
 func (f *Factory) Agree(question string) bool {
 	fmt.Fprint(f.Err, question, " [y/N] ")
 	answer, _ := f.answer()
-	answer = strings.ToLower(answer)
-	return answer == "y" || answer == "yes"
+	return slices.Contains([]string{"y", "yes"}, strings.ToLower(answer))
 }
 
 // Ask reads answers until accept returns nil; Enter means preset. The error is

@@ -29,16 +29,14 @@ func Shorten(s string) string { return termtext.Fit(termtext.Line(s), 60) }
 // Quote writes an argv so that a POSIX shell reads it back. The name in
 // --flag=value and NAME=value stays bare: quoted, the latter is not an assignment.
 func Quote(args ...string) string {
-	quoted := make([]string, len(args))
 	named := regexp.MustCompile(`^(--[a-z][a-z-]*|[A-Za-z_][A-Za-z0-9_]*)=`)
-	for i, s := range args {
+	return strings.Join(termtext.Each(args, func(s string) string {
 		name := named.FindString(s)
-		value := s[len(name):]
-		if quoted[i] = name; value != "" || name == "" {
-			quoted[i] += quoteWord(value)
+		if value := s[len(name):]; value != "" || name == "" {
+			return name + quoteWord(value)
 		}
-	}
-	return strings.Join(quoted, " ")
+		return name
+	}), " ")
 }
 
 func quoteWord(s string) string {

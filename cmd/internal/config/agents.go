@@ -171,8 +171,7 @@ func (r *yamlReader) agent(pair *ast.MappingValueNode) error {
 			continue
 		}
 		if !slices.Contains(agentKeys(), key) {
-			r.warnings = append(r.warnings, warn(r.where(field.Key), "unknown key %s%s", quote(path+"."+key),
-				didYouMean(option.Nearest(key, agentKeys()))))
+			r.warnings = append(r.warnings, warnUnknown(r.where(field.Key), path+"."+key, option.Nearest(key, agentKeys())))
 			continue
 		}
 		if err := r.agentField(&c, key, path, field.Value); err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/spf13/pflag"
 
+	"ralph/logs/termtext"
 	"ralph/state/option"
 )
 
@@ -163,10 +164,7 @@ func (c *Config) Located(err error) error {
 // shownAddresses is a list of addresses for people who decide about it: of each entry the service, and the server that gets
 // the messages. The rest may be a key.
 func shownAddresses(list string) string {
-	entries := strings.Split(list, ",")
-	for i, to := range entries {
-		entries[i] = shown(strings.TrimSpace(to))
-	}
+	entries := termtext.Each(strings.Split(list, ","), func(to string) string { return shown(strings.TrimSpace(to)) })
 	return strings.Join(entries, ", ")
 }
 

@@ -206,11 +206,7 @@ func checkFields(d *checkDraft) []option.Row {
 }
 
 func texts[T ~string](values ...T) []string {
-	list := make([]string, len(values))
-	for i, v := range values {
-		list[i] = string(v)
-	}
-	return list
+	return termtext.Each(values, func(v T) string { return string(v) })
 }
 
 // check reads one row.

@@ -149,10 +149,7 @@ func (c content) prompt() string {
 	tests := "If no check is listed below, ralph knows no test command: once there are tests, " +
 		"write it to `.ralph/AGENT.md`."
 	if checks := c.Checks(); len(checks) > 0 {
-		for i, line := range checks {
-			checks[i] = code(line)
-		}
-		tests = "Before you finish, run all of these: " + strings.Join(checks, ", ") + ".\n" +
+		tests = "Before you finish, run all of these: " + strings.Join(termtext.Each(checks, code), ", ") + ".\n" +
 			"   The section Checks below says what counts; never delete, skip or weaken a test to make one pass."
 	}
 	return fill(template("PROMPT.md"), "name", c.Name, "languages", languages, "plan", c.plan, "guides", guides,

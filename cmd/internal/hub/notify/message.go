@@ -122,10 +122,7 @@ func far(s view.Snapshot) string {
 	if s.Status.Status != "" { // else nothing is known of that run
 		iterations = termtext.Count(s.Status.LoopCount, "iteration")
 	}
-	var checks []string
-	for _, c := range s.Status.Checks {
-		checks = append(checks, termtext.Line(c.Name+" "+c.Result))
-	}
+	checks := termtext.Each(s.Status.Checks, func(c state.CheckStatus) string { return termtext.Line(c.Name + " " + c.Result) })
 	return view.Join("\n", view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD)),
 		view.Prefix("Checks: ", strings.Join(checks, ", ")))
 }
