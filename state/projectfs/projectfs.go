@@ -205,11 +205,10 @@ func (d Dir) Replace(path string, perm fs.FileMode) (*Pending, error) {
 		return nil, err
 	}
 	p := &Pending{in: in, base: base, path: path}
-	if err = in.want(base, path, file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		in.close()
-		return nil, err
+	if err = in.fits(base, path); err == nil {
+		err = p.create(perm)
 	}
-	if err = p.create(perm); err != nil {
+	if err != nil {
 		in.close()
 		return nil, err
 	}
@@ -276,10 +275,7 @@ func (p *Pending) KeepMode() error {
 func (p *Pending) Commit() error {
 	err := p.Sync()
 	if err == nil {
-		err = p.in.want(p.base, p.path, file)
-		if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
+		err = p.in.fits(p.base, p.path)
 	}
 	if err == nil {
 		err = named("rename", p.path, unix.Renameat(p.in.fd, p.temp, p.in.fd, p.base))
@@ -551,16 +547,16 @@ func plain(st *unix.Stat_t, path string, write bool) error {
 	return nil
 }
 
-// want returns an error if something else is at a path, or nothing.
-func (h dirHandle) want(name, path, want string) error {
+// fits returns an error if something else than a plain file, or a socket for a missing one, is at a path.
+func (h dirHandle) fits(name, path string) error {
 	st, err := h.stat(name, path)
-	if err != nil {
-		return err
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
 	}
-	if is := kind(st); is != want {
-		return &RefusedError{path, is, want}
+	if is := kind(st); err == nil && is != file && is != socket {
+		return &RefusedError{path, is, file}
 	}
-	return nil
+	return err
 }
 
 // why returns the reason for which a path could not be opened.
