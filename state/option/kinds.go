@@ -2,6 +2,7 @@ package option
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strconv"
 	"strings"
@@ -228,45 +229,21 @@ func Printable(text string) bool {
 
 // Store puts a value of Parse into a field.
 func Store(field, value any) {
-	switch p := field.(type) {
-	case *int:
-		*p = int(value.(int64))
-	case *int64:
-		*p = value.(int64)
-	case *float64:
-		*p = value.(float64)
-	case *time.Duration:
-		*p = value.(time.Duration)
-	case *bool:
-		*p = value.(bool)
-	case *string:
-		*p = value.(string)
-	case *[]string:
-		*p = value.([]string)
-	default:
-		panic(fmt.Sprintf("option: no kind fills a %T", field))
-	}
+	to := reflect.ValueOf(field).Elem()
+	to.Set(reflect.ValueOf(value).Convert(to.Type())) // an int takes an int64
 }
 
 // Format is the text that Parse reads back into the same value.
 func (o Row) Format(field any) string {
 	switch p := field.(type) {
-	case *int:
-		return strconv.Itoa(*p)
-	case *int64:
-		return strconv.FormatInt(*p, 10)
 	case *float64:
 		return strconv.FormatFloat(*p, 'f', -1, 64)
 	case *time.Duration:
 		return o.formatDuration(*p)
-	case *bool:
-		return strconv.FormatBool(*p)
-	case *string:
-		return *p
 	case *[]string:
 		return strings.Join(*p, ",")
 	}
-	panic(fmt.Sprintf("option: no kind fills a %T", field))
+	return fmt.Sprint(reflect.ValueOf(field).Elem())
 }
 
 func (o Row) formatDuration(d time.Duration) string {
