@@ -5,6 +5,7 @@ package tmux
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -32,24 +33,12 @@ type Client struct {
 	Env    []string // environment of the tmux client itself; nil: this process's
 }
 
-// program finds tmux. The error wraps ErrNotInstalled.
-func (c *Client) program() (string, error) {
-	name := c.Path
-	if name == "" {
-		name = "tmux"
-	}
+// command prepares a call of the tmux program with the working directory dir. The error wraps ErrNotInstalled.
+func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
+	name := cmp.Or(c.Path, "tmux")
 	path, err := exec.LookPath(name)
 	if err != nil {
-		return "", fmt.Errorf("find %q: %w", name, ErrNotInstalled)
-	}
-	return path, nil
-}
-
-// command prepares a call of the tmux program with the working directory dir.
-func (c *Client) command(ctx context.Context, dir string, args ...string) (*exec.Cmd, error) {
-	path, err := c.program()
-	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find %q: %w", name, ErrNotInstalled)
 	}
 	if c.Socket != "" {
 		args = append([]string{"-L", c.Socket}, args...)

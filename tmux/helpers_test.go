@@ -60,7 +60,7 @@ func (s seen) env(name string) (string, bool) {
 func newClient(t *testing.T, conf string) *Client {
 	t.Helper()
 	c := &Client{Socket: "t"}
-	if _, err := c.program(); err != nil {
+	if _, err := c.command(t.Context(), ""); err != nil {
 		if os.Getenv("RALPH_REQUIRE") == "all" {
 			t.Fatal(err)
 		}

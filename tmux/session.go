@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -71,14 +72,11 @@ func (c *Client) stale(ctx context.Context, env []string) []string {
 	if err != nil {
 		return nil // no server: a new one gets the caller's environment
 	}
-	have := map[string]bool{}
-	for _, pair := range env {
-		name, _, _ := strings.Cut(pair, "=")
-		have[name] = true
-	}
 	var names []string
 	for line := range strings.Lines(out) {
-		if name, _, ok := strings.Cut(line, "="); ok && name != "" && !have[name] && !own(name) {
+		name, _, ok := strings.Cut(line, "=")
+		has := func(pair string) bool { return strings.HasPrefix(pair, name+"=") }
+		if ok && name != "" && !own(name) && !slices.ContainsFunc(env, has) {
 			names = append(names, name)
 		}
 	}
