@@ -37,9 +37,6 @@ func Prune(dir string, maxBytes int64) error {
 	if err != nil {
 		return fmt.Errorf("prune logs: %w", err)
 	}
-	if total <= maxBytes {
-		return nil
-	}
 	sort.SliceStable(all, func(i, j int) bool { return all[i].at.Before(all[j].at) })
 	for _, f := range all {
 		if total <= maxBytes {
