@@ -26,7 +26,7 @@ func Use(dir string, u AgentUse) error {
 		err = in.MkdirAll(dir, 0o755)
 	}
 	if err == nil {
-		err = in.Write(filepath.Join(dir, fileUse), append(data, '\n'), 0o600)
+		err = in.Write(filepath.Join(dir, UseFile), append(data, '\n'), 0o600)
 	}
 	if err != nil {
 		return fmt.Errorf("choose agent: %w", err)
@@ -36,7 +36,7 @@ func Use(dir string, u AgentUse) error {
 
 // AgentUse reads the choice for a run. ok is false if there is none, or none that can be used.
 func (r *Reader) AgentUse(run string) (AgentUse, bool) {
-	u, err := readJSON(r.in, r.path(fileUse), func(u AgentUse) string {
+	u, err := readJSON(r.in, r.path(UseFile), func(u AgentUse) string {
 		if u.Run != "" && !isRunID(u.Run) || u.Run != "" && u.Agent == "" {
 			return "no choice of an agent"
 		}

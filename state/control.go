@@ -114,7 +114,7 @@ func (w *Writer) takeRequests(before time.Time) ([]Request, error) {
 			task, _ := w.in.Read(w.path(dirControl, e.Name()), maxTaskID) // of a file that is gone: about all
 			q = q.About(string(task))
 		}
-		if err := w.remove(dirControl, e.Name()); err != nil {
+		if err := w.remove(filepath.Join(dirControl, e.Name())); err != nil {
 			return all, err
 		}
 		all = append(all, q)

@@ -28,7 +28,7 @@ const (
 	fileStatus    = "status.json"
 	fileBaseline  = "test_baseline.json" // written by runner/gate
 	fileOwn       = "user_changes.json"  // written by runner/git/own
-	fileUse       = "agent.json"
+	UseFile       = "agent.json"
 	fileEvents    = "events.jsonl"
 	fileLive      = "live.log"
 	fileGitignore = ".gitignore"
@@ -38,10 +38,11 @@ const (
 	dirQuestions  = "questions"
 	dirNotes      = "notes"
 	dirHub        = "hub"
-	fileLessons   = "learnings.jsonl" // written by runner/memory
+	LessonsFile   = "learnings.jsonl" // written by runner/memory
 	fileLearnings = "LEARNINGS.md"    // written by runner/memory
 	fileBranch    = ".branch"         // written by runner/memory
 	dirArchive    = "archive"
+	ConfigFile    = "config.yaml" // the user's
 )
 
 // File is one row of the file table.
@@ -68,7 +69,7 @@ func Files() []File {
 		{fileBaseline, "JSON: what failed before the agent did anything, by check and test", "by `BASELINE_SCOPE`, until `ralph undo`"},
 		{fileOwn,
 			"JSON: the files that had your changes when the run began, and all files that it left, with digests", "one run, kept after it"},
-		{fileUse, "JSON: `run`, `agent`, `model`, `at`: what `ralph agent use` chose for the next turns", "one run"},
+		{UseFile, "JSON: `run`, `agent`, `model`, `at`: what `ralph agent use` chose for the next turns", "one run"},
 		{fileEvents, "JSON lines: see [below](#events)", "one run, the last runs kept"},
 		{fileLive, "text: the agent's output in a readable form, as it arrives", "rotated"},
 		{dirLogs + "/ralph.log", "text: ralph's own log, 10 MiB, 4 kept", "rotated"},
@@ -86,7 +87,7 @@ func Files() []File {
 			"the latest 100"},
 		{dirHub + "/", "what `ralph-hub` has sent, a file for each address; `actions.jsonl`: what people did in the dashboard",
 			"a month"},
-		{fileLessons, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
+		{LessonsFile, "JSON lines: what turns learned, with their files, uses and evidence", "kept"},
 		{fileLearnings, "Markdown: the same for people; a file of yours of this name stays as it is", "kept"},
 		{fileBranch, "text: the git branch of the latest run", "kept"},
 		{dirArchive + "/DATE-BRANCH/",
@@ -101,14 +102,14 @@ func Files() []File {
 // the run that resumes it. During a call, only people write them, with ralph's commands.
 func Deciding() []string {
 	return []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileSession, fileBaseline,
-		fileOwn, fileUse, fileLessons, fileBranch, fileGitignore, ConfigFile,
+		fileOwn, UseFile, LessonsFile, fileBranch, fileGitignore, ConfigFile,
 		dirQuestions + "/*.json", dirNotes + "/*.json"}
 }
 
 // OfPeople reports whether ralph's commands let people write such a file while a run is alive.
 func OfPeople(name string) bool {
 	dir, _, nested := strings.Cut(name, "/")
-	return nested && (dir == dirQuestions || dir == dirNotes) || name == fileUse || name == fileLessons
+	return nested && (dir == dirQuestions || dir == dirNotes) || name == UseFile || name == LessonsFile
 }
 
 // AgentNotes are the files in .ralph that belong to agents: how to build and test the project, and what
@@ -129,13 +130,6 @@ func NoteFile(id string) string { return dirNotes + "/" + id + ".json" }
 
 // QuestionFile is the name of a question in the state directory.
 func QuestionFile(id string) string { return dirQuestions + "/" + id + ".json" }
-
-// Names in the state directory.
-const (
-	UseFile     = fileUse
-	LessonsFile = fileLessons
-	ConfigFile  = "config.yaml" // the user's
-)
 
 // Reader reads the state of one project. It creates nothing and never waits.
 type Reader struct {

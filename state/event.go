@@ -47,12 +47,9 @@ func NewEvent(from Origin, at time.Time, p Payload) Event {
 // UnmarshalJSON reads an event of this version or a later one. The payload of an
 // unknown kind stays nil.
 func (e *Event) UnmarshalJSON(line []byte) error {
+	type plain Event // without this method
 	var wire struct {
-		V    int       `json:"v"`
-		Seq  int64     `json:"seq"`
-		Time time.Time `json:"time"`
-		Kind Kind      `json:"kind"`
-		Origin
+		plain
 		Data json.RawMessage `json:"data"`
 	}
 	if err := json.Unmarshal(line, &wire); err != nil {
@@ -61,25 +58,20 @@ func (e *Event) UnmarshalJSON(line []byte) error {
 	if wire.V < EventVersion {
 		return fmt.Errorf("event has version %d; this ralph reads %d and later", wire.V, EventVersion)
 	}
-	*e = Event{V: wire.V, Seq: wire.Seq, Time: wire.Time, Kind: wire.Kind, Origin: wire.Origin}
-	var err error
-	e.Data, err = decodePayload(e.Kind, wire.Data)
-	return err
-}
-
-func decodePayload(kind Kind, data json.RawMessage) (Payload, error) {
-	t, known := kindTypes()[kind]
+	*e = Event(wire.plain)
+	t, known := kindTypes()[e.Kind]
 	if !known {
-		return nil, nil
+		return nil
 	}
-	if len(data) == 0 {
-		data = []byte("{}")
+	if len(wire.Data) == 0 {
+		wire.Data = []byte("{}")
 	}
 	p := reflect.New(t)
-	if err := json.Unmarshal(data, p.Interface()); err != nil {
-		return nil, fmt.Errorf("decode event %q: %w", kind, err)
+	if err := json.Unmarshal(wire.Data, p.Interface()); err != nil {
+		return fmt.Errorf("decode event %q: %w", e.Kind, err)
 	}
-	return p.Elem().Interface(), nil
+	e.Data = p.Elem().Interface()
+	return nil
 }
 
 // EventFilter reads only the events of some kinds and skips the payloads of all

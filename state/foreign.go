@@ -71,7 +71,7 @@ func (w *Writer) setAside(path string, now time.Time) (name string, err error) {
 // sandbox puts where a file is missing, is removed or kept.
 func (w *Writer) setForeignAside(now time.Time, keepSockets bool) (aside []error, err error) {
 	for _, name := range []string{fileStatus, fileBreaker, fileSession, fileSignals, fileCalls, fileTokens, fileReset,
-		fileHistory, fileAnalysis, fileBaseline, fileOwn, fileUse, fileEvents, fileLive, fileGitignore, fileLessons,
+		fileHistory, fileAnalysis, fileBaseline, fileOwn, UseFile, fileEvents, fileLive, fileGitignore, LessonsFile,
 		fileLearnings, fileBranch, dirLogs + "/ralph.log"} {
 		path := w.path(filepath.FromSlash(name))
 		f, err := w.in.Open(path)

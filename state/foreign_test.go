@@ -273,7 +273,7 @@ func TestAcquire_filesAreLinksOrPipes_setsThemAsideAndNamesEachOnce(t *testing.T
 	if err := os.MkdirAll(filepath.Join(dir, dirLogs), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	names := []string{fileBranch, fileEvents, fileLive, fileStatus, fileCalls, fileLessons, dirLogs + "/ralph.log"}
+	names := []string{fileBranch, fileEvents, fileLive, fileStatus, fileCalls, LessonsFile, dirLogs + "/ralph.log"}
 	for i, name := range names {
 		path := filepath.Join(dir, name)
 		err := os.Symlink(filepath.Join(outside, "none"), path)

@@ -48,11 +48,10 @@ func (f NumberedFolder[T]) List() (all []T, err error) {
 }
 
 // Add stores a new record under the next free id.
-func (f NumberedFolder[T]) Add(record func(id string) T) (T, error) {
+func (f NumberedFolder[T]) Add(record func(id string) T) (added T, err error) {
 	ids, err := f.ids()
 	if err != nil {
-		var none T
-		return none, err
+		return added, err
 	}
 	for i := range max(len(ids)-f.Kept, 0) {
 		if old, err := f.Get(ids[i]); err == nil && f.Settled(old) {
@@ -64,7 +63,7 @@ func (f NumberedFolder[T]) Add(record func(id string) T) (T, error) {
 		last = f.Number(ids[len(ids)-1])
 	}
 	id := f.Letter + strconv.Itoa(last+1)
-	added := record(id)
+	added = record(id)
 	return added, f.Write(id, added)
 }
 

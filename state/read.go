@@ -80,16 +80,10 @@ func (r *Reader) Signals() (Signals, error) {
 // Calls reads the counters of the clock hour in which they were written. The
 // caller compares Hour with its own hour.
 func (r *Reader) Calls() (Calls, error) {
-	var c Calls
-	var errs []error
-	calls, err := readCount(r.in, r.path(fileCalls), 1<<31)
-	errs = append(errs, err)
-	c.Calls = int(calls)
-	c.Tokens, err = readCount(r.in, r.path(fileTokens), 1<<53)
-	errs = append(errs, err)
-	c.Hour, err = readHour(r.in, r.path(fileReset))
-	errs = append(errs, err)
-	return c, errors.Join(errs...)
+	calls, e1 := readCount(r.in, r.path(fileCalls), 1<<31)
+	tokens, e2 := readCount(r.in, r.path(fileTokens), 1<<53)
+	hour, e3 := readHour(r.in, r.path(fileReset))
+	return Calls{Hour: hour, Calls: int(calls), Tokens: tokens}, errors.Join(e1, e2, e3)
 }
 
 // History reads the breaker's transitions, oldest first; lines that do not

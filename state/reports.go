@@ -80,7 +80,7 @@ func (w *Writer) PruneReports(keep int) (int, error) {
 	}
 	for _, e := range entries {
 		if run := strings.TrimSuffix(e.Name(), filepath.Ext(e.Name())); slices.Contains(runs, run) {
-			if err := w.remove(dirReports, e.Name()); err != nil {
+			if err := w.remove(filepath.Join(dirReports, e.Name())); err != nil {
 				return 0, err
 			}
 		}

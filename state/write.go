@@ -208,10 +208,8 @@ func (w *Writer) Release() error {
 // ClearRun removes what belongs to one run, so that nothing from a dead run
 // can end the next one.
 func (w *Writer) ClearRun() error {
-	for _, name := range []string{fileSignals, fileAnalysis} {
-		if err := w.remove(name); err != nil {
-			return err
-		}
+	if err := w.remove(fileSignals, fileAnalysis); err != nil {
+		return err
 	}
 	_, err := w.takeRequests(w.owner.StartedAt) // a later one is for this run
 	return err
@@ -257,17 +255,11 @@ func (w *Writer) SaveCalls(c Calls) error {
 
 // AddBreakerChange appends a transition and keeps the latest 500.
 func (w *Writer) AddBreakerChange(c BreakerChange) error {
-	all, err := w.History()
-	if err != nil {
-		all = nil
-	}
+	all, _ := w.History() // what cannot be read is replaced
 	all = append(all, c)
-	if len(all) > historyKept {
-		all = all[len(all)-historyKept:]
-	}
 	var buf bytes.Buffer
 	enc := json.NewEncoder(&buf)
-	for _, c := range all {
+	for _, c := range all[max(0, len(all)-historyKept):] {
 		if err := enc.Encode(c); err != nil {
 			return fmt.Errorf("write breaker history: %w", err)
 		}
@@ -288,10 +280,7 @@ func (w *Writer) ResetBreaker(reason string, now time.Time) error {
 
 // ResetSession forgets the session and keeps the reason.
 func (w *Writer) ResetSession(reason string, now time.Time) error {
-	old, err := w.Session()
-	if err != nil {
-		old = Session{}
-	}
+	old, _ := w.Session() // zero if it cannot be read
 	return w.SaveSession(Session{Agent: old.Agent, ResetAt: now, ResetReason: reason})
 }
 
@@ -318,12 +307,10 @@ func (w *Writer) ResetTasks() error {
 // ResetAll forgets everything that decides about the next run, questions and notes, too; logs and
 // the user's files stay.
 func (w *Writer) ResetAll() error {
-	names := []string{fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
-		fileSession, fileStatus, fileBaseline, fileOwn, fileUse}
-	for _, name := range names {
-		if err := w.remove(name); err != nil {
-			return err
-		}
+	err := w.remove(fileCalls, fileTokens, fileReset, fileBreaker, fileHistory, fileSignals, fileAnalysis,
+		fileSession, fileStatus, fileBaseline, fileOwn, UseFile)
+	if err != nil {
+		return err
 	}
 	for _, dir := range []string{dirQuestions, dirNotes} {
 		if err := w.in.RemoveAll(w.path(dir)); err != nil {
@@ -366,9 +353,11 @@ func (w *Writer) write(name string, data []byte, mode fs.FileMode) error {
 	return nil
 }
 
-func (w *Writer) remove(elem ...string) error {
-	if err := w.in.Remove(w.path(elem...)); err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("clear state: %w", err)
+func (w *Writer) remove(names ...string) error {
+	for _, name := range names {
+		if err := w.in.Remove(w.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("clear state: %w", err)
+		}
 	}
 	return nil
 }
