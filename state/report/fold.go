@@ -40,6 +40,7 @@ type payer struct{ role, agent, model string }
 func (f *Fold) Add(e state.Event) {
 	if f.Run.Add(e); f.payer == nil {
 		f.payer, f.spent, f.redBefore = map[int]payer{}, map[payer]state.Usage{}, map[int][]string{}
+		f.aside, f.ticked = map[string]string{}, map[string]string{}
 	}
 	f.clock.add(e)
 	switch d := e.Data.(type) {
@@ -58,14 +59,11 @@ func (f *Fold) Add(e state.Event) {
 		who.model = cmp.Or(who.model, d.Model)
 		f.payer[e.Iteration] = who
 	case state.TaskChange:
-		if f.aside == nil {
-			f.aside = map[string]string{}
-		}
 		delete(f.ticked, d.ID)
 		switch d.State {
 		case state.TaskDone:
 			if d.Person {
-				f.tick(d.ID, "a person marked it as done")
+				f.ticked[d.ID] = "a person marked it as done"
 			} else if d.ID != e.Task {
 				f.elsewhere = append(f.elsewhere, d)
 			}
@@ -78,7 +76,7 @@ func (f *Fold) Add(e state.Event) {
 		}
 	case state.RunEnd:
 		for _, id := range d.Ticked {
-			f.tick(id, "marked as done outside of its iterations")
+			f.ticked[id] = "marked as done outside of its iterations"
 		}
 	case state.IterationEnd:
 		if d.TaskDone {
@@ -88,14 +86,6 @@ func (f *Fold) Add(e state.Event) {
 		who := cmp.Or(f.payer[e.Iteration], f.payer[0])
 		f.spent[who] = f.spent[who].Add(d.Usage)
 	}
-}
-
-// tick records that a task is done, but not by the work of its agent.
-func (f *Fold) tick(id, why string) {
-	if f.ticked == nil {
-		f.ticked = map[string]string{}
-	}
-	f.ticked[id] = why
 }
 
 // Known reports whether there was any event.

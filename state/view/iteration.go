@@ -183,9 +183,6 @@ func (r *Run) end(e state.Event, d state.IterationEnd) {
 		r.Done, r.Total = d.Done, d.Total
 	}
 	if d.TaskDone {
-		if r.done == nil {
-			r.done = map[string]bool{}
-		}
 		r.done[it.TaskID] = true
 	}
 	if d.TaskDone && e.Task != "" {

@@ -11,20 +11,12 @@ const maxColumn = 400 // runes of a line
 
 // PatchLine makes a line inert and bounded, and says what it is: add, del, at, file or empty.
 func PatchLine(line string) (tone, text string) {
-	text = cut(line)
+	line = strings.ReplaceAll(line[:min(len(line), 4*maxColumn)], "\t", "    ")
+	text = strings.ReplaceAll(termtext.Clean(logs.Redact(line)), "\n", " ")
+	if runes := []rune(text); len(runes) > maxColumn {
+		text = string(runes[:maxColumn]) + "…"
+	}
 	return toneOf(text), text
-}
-
-// cut makes one row of a patch inert and bounded.
-func cut(s string) string {
-	if len(s) > 4*maxColumn {
-		s = s[:4*maxColumn]
-	}
-	s = strings.ReplaceAll(termtext.Clean(logs.Redact(strings.ReplaceAll(s, "\t", "    "))), "\n", " ")
-	if runes := []rune(s); len(runes) > maxColumn {
-		return string(runes[:maxColumn]) + "…"
-	}
-	return s
 }
 
 func toneOf(s string) string {

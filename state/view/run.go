@@ -97,6 +97,10 @@ func (r *Run) Add(e state.Event) {
 		r.drop()
 		*r = Run{ID: e.Run, Limits: r.Limits}
 	}
+	if r.tries == nil {
+		r.done, r.AtStart, r.open = map[string]bool{}, map[string]bool{}, map[string]state.Tool{}
+		r.calls, r.tries = map[int]state.Usage{}, map[int]state.Usage{}
+	}
 	switch d := e.Data.(type) {
 	case state.RunStart:
 		r.Settle(false) // the run before may have been killed
@@ -125,7 +129,8 @@ func (r *Run) Add(e state.Event) {
 	case state.RunEnd:
 		r.End = &d
 		if d.Usage != (state.Usage{}) {
-			r.Usage, r.spent, r.calls = d.Usage, d.Usage, nil
+			r.Usage, r.spent = d.Usage, d.Usage
+			clear(r.calls)
 		}
 		r.drop()
 	default:
@@ -211,9 +216,6 @@ func (r *Run) check(e state.Event, d state.Check) {
 	c.StartedAt = e.Time.Add(-time.Duration(d.Seconds * float64(time.Second)))
 	c.Ended(d, e.Time)
 	if _, known := r.AtStart[d.Name]; d.Run == state.CheckBaseline && d.Skipped == "" && !known {
-		if r.AtStart == nil {
-			r.AtStart = map[string]bool{}
-		}
 		r.AtStart[d.Name] = d.Passed
 	}
 	// A baseline runs before the work of the iteration.
@@ -234,9 +236,6 @@ func (r *Run) call(e state.Event, t state.Tool) {
 	}
 	if t.Hunk != "" {
 		r.edit(e.Iteration, t)
-	}
-	if r.open == nil {
-		r.open = map[string]state.Tool{}
 	}
 	if len(r.open) < maxOpen {
 		r.open[t.ID] = t
@@ -292,9 +291,6 @@ func (r *Run) spend(e state.Event, u state.Usage) {
 	it := r.iteration(e)
 	it.Usage = r.tries[e.Iteration].Add(u)
 	it.CostUSD = it.Usage.CostUSD
-	if r.calls == nil {
-		r.calls = map[int]state.Usage{}
-	}
 	r.calls[e.Iteration] = u
 	before := r.Usage.Total()
 	r.Usage = r.spent
@@ -310,9 +306,6 @@ func (r *Run) spend(e state.Event, u state.Usage) {
 func (r *Run) called(e state.Event, it *Iteration) {
 	r.spent = r.spent.Add(r.calls[e.Iteration])
 	delete(r.calls, e.Iteration)
-	if r.tries == nil {
-		r.tries = map[int]state.Usage{}
-	}
 	delete(r.tries, e.Iteration-maxBeside)
 	r.tries[e.Iteration] = it.Usage
 }
@@ -321,4 +314,7 @@ func (r *Run) called(e state.Event, it *Iteration) {
 func (r *Run) Finished() int { return len(r.done) }
 
 // drop clears the state of an agent call.
-func (r *Run) drop() { r.Tool, r.File, r.SubAgents, r.open = nil, "", nil, nil }
+func (r *Run) drop() {
+	r.Tool, r.File, r.SubAgents = nil, "", nil
+	clear(r.open)
+}

@@ -133,22 +133,18 @@ func (f *Follower) Wait(ctx context.Context) bool {
 		return ctx.Err() == nil
 	}
 	// The clocks of a screen change with the second.
-	idle := time.NewTimer(time.Until(f.polled.Truncate(f.idle).Add(f.idle)))
-	defer idle.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-idle.C:
+	case <-time.After(time.Until(f.polled.Truncate(f.idle).Add(f.idle))):
 		f.watch()
 		return true
 	case <-f.kick:
 	}
-	pause := time.NewTimer(pollPause - time.Since(f.polled))
-	defer pause.Stop()
 	select {
 	case <-ctx.Done():
 		return false
-	case <-pause.C:
+	case <-time.After(pollPause - time.Since(f.polled)):
 	}
 	select {
 	case <-f.kick: // the next Poll sees that, too

@@ -86,7 +86,10 @@ type Plan struct {
 // Sentence says in at most width cells whether the run is alive, and what it does now. Where there is little room it
 // leaves the task out.
 func (v Summary) Sentence(width int) string {
-	what := view.Join(" · ", beside(v.Plan.Slots), v.What)
+	what := v.What
+	if turns := len(v.Plan.Slots); turns > 1 {
+		what = view.Join(" · ", fmt.Sprintf("%d turns side by side", turns), what)
+	}
 	if room := width - termtext.Width(v.Who+" works on ·  "+what); v.Who != "" && v.Plan.Task != "" && room >= 20 {
 		return v.Who + " works on " + termtext.Fit(v.Plan.Task, room) + " · " + what
 	}
@@ -94,13 +97,6 @@ func (v Summary) Sentence(width int) string {
 		return named
 	}
 	return termtext.Fit(what, width)
-}
-
-func beside(turns []string) string {
-	if len(turns) < 2 {
-		return ""
-	}
-	return fmt.Sprintf("%d turns side by side", len(turns))
 }
 
 // Breaker is the circuit breaker in words: the names of its states are only in status files and in ralph
@@ -313,7 +309,6 @@ func doing(m *view.Model, now time.Time) string {
 	if check := runningCheck(m.Status, now); check != "" {
 		return check
 	}
-	const phaseAgent = "agent" // the phase of status.json while the agent works
 	st, tool := m.Status, m.Run.Tool
 	what := termtext.Line(st.Phase)
 	switch {
@@ -321,7 +316,7 @@ func doing(m *view.Model, now time.Time) string {
 		return what
 	case what == "observing":
 		what = "looking at the changes"
-	case what != phaseAgent:
+	case what != state.PhaseAgent:
 	case tool != nil && tool.Busy:
 		what = view.Within(m.Dir, lineOf(" ", tool.Name, tool.Arg))
 	case st.LastTool != "":
@@ -330,10 +325,10 @@ func doing(m *view.Model, now time.Time) string {
 		what = "the agent is working"
 	}
 	agents, since, file := "", "", ""
-	if st.Phase == phaseAgent && m.Run.File != "" && !strings.Contains(what, view.Within(m.Dir, m.Run.File)) {
+	if st.Phase == state.PhaseAgent && m.Run.File != "" && !strings.Contains(what, view.Within(m.Dir, m.Run.File)) {
 		file = "file " + termtext.Line(m.Run.File)
 	}
-	if n := len(m.Run.SubAgents); n > 0 && st.Phase == phaseAgent {
+	if n := len(m.Run.SubAgents); n > 0 && st.Phase == state.PhaseAgent {
 		agents = termtext.Count(n, "sub-agent")
 	}
 	if !st.IterationStartedAt.IsZero() {
