@@ -90,10 +90,8 @@ func untilEOF(ctx context.Context) (context.Context, context.CancelFunc) {
 	return ctx, stop
 }
 
-type mcpOptions struct{ mcp.Server }
-
 func newMCPCmd() *cobra.Command {
-	o := &mcpOptions{}
+	o := &mcp.Server{}
 	cmd := &cobra.Command{
 		Use: "mcp", Args: cmdline.NoArgs,
 		Short:   "Let another agent watch and steer the run of a project (MCP, on standard input and output)",
@@ -105,7 +103,7 @@ func newMCPCmd() *cobra.Command {
 	return cmd
 }
 
-func mcpRun(ctx context.Context, o *mcpOptions) (err error) {
+func mcpRun(ctx context.Context, o *mcp.Server) (err error) {
 	if info, err := os.Stat(o.Dir); err != nil || !info.IsDir() {
 		return cmdline.UsageError("--project %q is not a folder", o.Dir)
 	}

@@ -58,18 +58,14 @@ func doorOf(s config.Serve, stateHome string) (*board.Door, error) {
 	return d, err
 }
 
+// serveRun serves the dashboard until ctx ends. Runs do not depend on it.
 func serveRun(ctx context.Context, o *serveOptions, out io.Writer) error {
 	if err := o.Check(); err != nil {
 		return cmdline.UsageError("%v", err)
 	}
 	ctx, stop := untilSignal(ctx)
 	defer stop()
-	return serve(ctx, o.Serve, o.ralph, out)
-}
-
-// serve serves the dashboard until ctx ends. Runs do not depend on it.
-func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) error {
-	stateHome := stateHome()
+	s, stateHome := o.Serve, stateHome()
 	if run := os.Getenv(state.InsideVar); run != "" && (s.Actions || s.Link) {
 		return cmdline.UsageError("this is inside of run %s, and an agent cannot act as a person; "+
 			"do it in a terminal of your own", run)
@@ -86,7 +82,8 @@ func serve(ctx context.Context, s config.Serve, ralph string, out io.Writer) err
 		fmt.Fprintf(os.Stderr, "nothing listens on %s yet; start the dashboard with: ralph serve --actions\n", s.Listen)
 		return nil
 	}
-	if ralph, err = findRalph(ralph); err != nil {
+	ralph, err := findRalph(o.ralph)
+	if err != nil {
 		return err
 	}
 	listener, err := listen(ctx, s)

@@ -32,27 +32,25 @@ func readJob() (job config.HubJob, data []byte, err error) {
 	return job, data, nil
 }
 
-type watchOptions struct{ detach bool }
-
 func newWatchCmd() *cobra.Command {
-	o := &watchOptions{}
+	detach := false
 	cmd := &cobra.Command{
 		Use: "watch", Short: "Follow a run and send notifications", Args: cmdline.NoArgs,
 		Long: "Follow a run of ralph, and send notifications. It outlives the runner, and exits when everything is\n" +
 			"sent. ralph starts it and tells it what to do, as JSON on standard input.",
 		Example: "  ralph-hub watch --detach < job.json",
-		RunE:    func(cmd *cobra.Command, _ []string) error { return watchRun(cmd.Context(), o) },
+		RunE:    func(cmd *cobra.Command, _ []string) error { return watchRun(cmd.Context(), detach) },
 	}
-	cmd.Flags().BoolVar(&o.detach, "detach", false, "Start it in a session of its own, and return.")
+	cmd.Flags().BoolVar(&detach, "detach", false, "Start it in a session of its own, and return.")
 	return cmd
 }
 
-func watchRun(ctx context.Context, o *watchOptions) error {
+func watchRun(ctx context.Context, detach bool) error {
 	job, data, err := readJob()
 	if err != nil {
 		return err
 	}
-	if o.detach {
+	if detach {
 		return again(data)
 	}
 	ctx, stop := untilSignal(ctx)

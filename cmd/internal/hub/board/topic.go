@@ -85,10 +85,7 @@ func (t *topic) replace(p part) {
 
 // event is one event of the stream.
 func event(name string, v any) []byte {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return nil // texts always have a form in JSON
-	}
+	data, _ := json.Marshal(v) // texts always have a form in JSON
 	return fmt.Appendf(nil, "event: %s\ndata: %s\n\n", name, data)
 }
 

@@ -148,11 +148,7 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", option.HideUsers(a.URL), err)
 	}
-	js, err := jetstream.New(conn)
-	if err != nil {
-		conn.Close()
-		return nil, nil, fmt.Errorf("reach the fleet at %s: %w", option.HideUsers(a.URL), err)
-	}
+	js, _ := jetstream.New(conn) // it refuses only options
 	return conn, js, nil
 }
 

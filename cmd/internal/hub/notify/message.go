@@ -9,7 +9,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -102,7 +101,7 @@ func Died(s view.Snapshot) Message {
 
 // Test is a message for trying out the settings.
 func Test(dir string) Message {
-	return Message{On: "test", Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test",
+	return Message{Title: "ralph: " + termtext.Line(filepath.Base(dir)) + ": test",
 		Text: "This is a test.\nNext: ralph"}
 }
 
@@ -125,14 +124,4 @@ func far(s view.Snapshot) string {
 	checks := termtext.Each(s.Status.Checks, func(c state.CheckStatus) string { return termtext.Line(c.Name + " " + c.Result) })
 	return view.Join("\n", view.Join(", ", tasks, iterations, view.Dollars(s.Status.Usage.CostUSD)),
 		view.Prefix("Checks: ", strings.Join(checks, ", ")))
-}
-
-// Wanted reports whether the user wants this message. A test message is always wanted.
-func (m Message) Wanted(s config.Notifications) bool {
-	for _, on := range s.NotifyOn {
-		if on == m.On {
-			return true
-		}
-	}
-	return m.On == "test"
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -75,7 +76,7 @@ func (w *Watch) notification(to string, e state.Event) sender {
 	if e.Kind == runnerDied {
 		m, ok = Died(s), true
 	}
-	if _, ends := e.Data.(state.RunEnd); !ok || !m.Wanted(w.Notifications) || !ends && w.began.Sub(e.Time) > stale {
+	if _, ends := e.Data.(state.RunEnd); !ok || !slices.Contains(w.NotifyOn, m.On) || !ends && w.began.Sub(e.Time) > stale {
 		return nil
 	}
 	return func(ctx context.Context) error { return Send(ctx, to, w.TTY, m) }
