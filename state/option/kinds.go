@@ -118,7 +118,8 @@ func (o Row) parseKind(text string) (any, bool) {
 		_, err := time.Parse("15:04", text)
 		return text, err == nil || text == ""
 	case Bool:
-		return parseBool(text)
+		value, ok := bools[strings.ToLower(text)]
+		return value, ok
 	case Enum:
 		return text, text == o.Default || slices.Contains(o.Values, text)
 	case Lines:
@@ -171,15 +172,8 @@ func isDigits(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-func parseBool(text string) (bool, bool) {
-	switch strings.ToLower(text) {
-	case "true", "yes", "on", "1":
-		return true, true
-	case "false", "no", "off", "0":
-		return false, true
-	}
-	return false, false
-}
+var bools = map[string]bool{"true": true, "yes": true, "on": true, "1": true, "false": false, "no": false, "off": false,
+	"0": false}
 
 // splitList cuts at the commas outside parentheses and drops empty entries:
 // "Bash(a, b), Read," is two entries.

@@ -20,23 +20,10 @@ func (i info) ModTime() time.Time { return time.Unix(i.st.Mtim.Unix()) }
 func (i info) IsDir() bool        { return i.Mode().IsDir() }
 func (i info) Sys() any           { return i.st }
 
-func (i info) Mode() fs.FileMode {
-	mode := fs.FileMode(i.st.Mode & 0o777)
-	switch kind(i.st) {
-	case file:
-	case folder:
-		mode |= fs.ModeDir
-	case socket:
-		mode |= fs.ModeSocket
-	case fifo:
-		mode |= fs.ModeNamedPipe
-	case link:
-		mode |= fs.ModeSymlink
-	default:
-		mode |= fs.ModeDevice
-	}
-	return mode
-}
+func (i info) Mode() fs.FileMode { return fs.FileMode(i.st.Mode&0o777) | modes[kind(i.st)] }
+
+var modes = map[string]fs.FileMode{folder: fs.ModeDir, link: fs.ModeSymlink, fifo: fs.ModeNamedPipe,
+	socket: fs.ModeSocket, device: fs.ModeDevice}
 
 // named returns err as an error of package os would say it; nil for nil.
 func named(op, path string, err error) error {

@@ -80,6 +80,7 @@ const (
 	link   = "a symbolic link"
 	fifo   = "a FIFO"
 	socket = "a socket"
+	device = "a device"
 )
 
 func kind(st *unix.Stat_t) string {
@@ -95,7 +96,7 @@ func kind(st *unix.Stat_t) string {
 	case unix.S_IFREG:
 		return file
 	}
-	return "a device"
+	return device
 }
 
 // Read reads a plain file of at most limit bytes.

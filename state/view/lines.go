@@ -31,11 +31,7 @@ const (
 
 // String returns the name of the role: "text", "tool", ...
 func (r Role) String() string {
-	names := [...]string{"text", "tool", "answer", "error", "heading", "note", "result", "good", "warning", "told"}
-	if int(r) < len(names) {
-		return names[r]
-	}
-	return "text"
+	return [...]string{"text", "tool", "answer", "error", "heading", "note", "result", "good", "warning", "told"}[r]
 }
 
 // Line is one line of a log: clean text without tabs and line ends.

@@ -263,13 +263,10 @@ func HunkLines(hunk string) (added, deleted int) {
 // edit counts the lines of an edit.
 func (r *Run) edit(n int, t state.Tool) {
 	one := Edit{Iteration: n, File: t.Arg}
-	r.Edited = slices.DeleteFunc(r.Edited, func(before Edit) bool {
-		same := before.Iteration == n && before.File == t.Arg
-		if same {
-			one = before
-		}
-		return same
-	})
+	same := func(before Edit) bool { return before.Iteration == n && before.File == t.Arg }
+	if i := slices.IndexFunc(r.Edited, same); i >= 0 {
+		one, r.Edited = r.Edited[i], slices.Delete(r.Edited, i, i+1)
+	}
 	added, deleted := HunkLines(t.Hunk)
 	one.Added, one.Deleted = one.Added+added, one.Deleted+deleted
 	if len(r.Edited) >= maxEdited {

@@ -192,13 +192,7 @@ func Crashed(d state.RunStart) string {
 // Trouble says in words that an agent's STATUS is not a success, even if its call ended well
 // and its task is ticked; empty: it is one.
 func Trouble(status string) string {
-	switch status {
-	case "BLOCKED":
-		return "the agent is blocked"
-	case "ERROR":
-		return "the agent reports an error"
-	}
-	return ""
+	return map[string]string{"BLOCKED": "the agent is blocked", "ERROR": "the agent reports an error"}[status]
 }
 
 // ended says what happened to the task.

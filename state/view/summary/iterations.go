@@ -153,11 +153,7 @@ func resultOf(it *view.Iteration) []string {
 // checkMarks are the results of an iteration's checks, by name.
 func checkMarks(it *view.Iteration) (marks string) {
 	for _, name := range slices.Sorted(maps.Keys(it.Checks)) {
-		if it.Checks[name] {
-			marks += "✓"
-		} else {
-			marks += "✗"
-		}
+		marks += map[bool]string{true: "✓", false: "✗"}[it.Checks[name]]
 	}
 	return marks
 }
