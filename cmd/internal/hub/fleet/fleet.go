@@ -10,6 +10,7 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/tls"
@@ -190,9 +191,7 @@ func (a Access) who() (string, error) {
 		if err != nil {
 			return "", fmt.Errorf("read credentials %s: %w", a.Creds, err)
 		}
-		if name = claims.Name; name == "" {
-			name = claims.Subject
-		}
+		name = cmp.Or(claims.Name, claims.Subject)
 	}
 	if name == "" || strings.ContainsAny(name, " .*>\t\r\n") {
 		return "", fmt.Errorf("the user %q of the fleet has a name that no subject can have: use letters, "+

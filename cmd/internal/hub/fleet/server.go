@@ -43,19 +43,15 @@ type Server struct {
 // unless another program has taken it.
 func (o Server) keep(ctx context.Context, before string) int {
 	u, err := url.Parse(before)
-	if o.Port >= 0 || err != nil {
-		return o.Port
-	}
-	port, err := strconv.Atoi(u.Port())
-	if err != nil {
+	if o.Port >= 0 || err != nil || u.Port() == "" {
 		return o.Port
 	}
 	l, err := new(net.ListenConfig).Listen(ctx, "tcp", net.JoinHostPort(o.Host, u.Port()))
 	if err != nil {
 		return o.Port
 	}
-	_ = l.Close()
-	return port
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port
 }
 
 // door decides who may do what: a run everything, and a worker what its turns need.

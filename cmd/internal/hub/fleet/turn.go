@@ -261,24 +261,16 @@ func (t *client) miss(l *link) {
 // alone reports whether the worker of the session is gone. The lock is held.
 func (t *client) alone(now time.Time) bool { return t.missed >= misses || t.link.Silent(now) > silence }
 
-// tell sends a frame to the current worker, if there is one. It waits while that worker is behind.
-func (t *client) tell(f linkFrame) {
-	l := t.current()
-	if l == nil {
-		return
-	}
-	if err := l.Send(f); err != nil && !errors.Is(err, errOver) {
-		t.over(fmt.Errorf("write to the worker: %w", err))
-	}
-}
-
-// pass sends on what the run says, until it ends.
+// pass sends on what the run says to the current worker, if there is one, until the run ends. It waits while that
+// worker is behind.
 func (t *client) pass() {
 	buffer := make([]byte, part)
 	for {
 		n, err := t.in.Read(buffer)
-		if n > 0 {
-			t.tell(linkFrame{Data: bytes.Clone(buffer[:n])})
+		if l := t.current(); l != nil && n > 0 {
+			if err := l.Send(linkFrame{Data: bytes.Clone(buffer[:n])}); err != nil && !errors.Is(err, errOver) {
+				t.over(fmt.Errorf("write to the worker: %w", err))
+			}
 		}
 		if err != nil {
 			t.over(errDone)
