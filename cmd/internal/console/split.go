@@ -193,8 +193,7 @@ const (
 // followRunner waits for the runner to end. Once the user has closed the monitor
 // too, it closes the session. When ctx ends it returns what it knows.
 func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int {
-	ticker := time.NewTicker(300 * time.Millisecond)
-	defer ticker.Stop()
+	ticker := time.Tick(300 * time.Millisecond)
 	for code := stillRunning; ; {
 		// Only what tmux is asked after the end of ctx counts as what is known at its end.
 		last := ctx.Err() != nil
@@ -213,7 +212,7 @@ func followRunner(ctx context.Context, client *tmux.Client, s *tmux.Session) int
 		}
 		select {
 		case <-ctx.Done():
-		case <-ticker.C:
+		case <-ticker:
 		}
 	}
 }

@@ -113,13 +113,12 @@ func Follow[V any](paths []string, place Place, read func() V) *Watch[V] {
 	w.look()
 	go func() {
 		defer close(w.stopped)
-		ticker := time.NewTicker(interval)
-		defer ticker.Stop()
+		ticker := time.Tick(interval)
 		for {
 			select {
 			case <-w.stop:
 				return
-			case <-ticker.C:
+			case <-ticker:
 				w.check()
 			}
 		}
