@@ -28,23 +28,21 @@ func (o Row) Allowed() string {
 		return "a number of hours" + o.bounds("") + ", or as long a duration, such as 90m or 48h"
 	case Duration:
 		return "a duration such as 30s, 5m or 2h" + o.bounds(",")
-	case Clock:
-		return "a time of day such as 23:00 or 7:30"
-	case Bool:
-		return "true or false"
 	case Enum:
 		return "one of " + strings.Join(o.Values, ", ")
-	case Lines:
-		return "text, or a list of texts"
-	case List:
-		return "a comma list with balanced parentheses and no entry that starts with -"
-	case Env:
-		return "a comma list of variable names or globs (* and ?), each with or without a !"
-	case Path:
-		return "a path on one line"
-	default:
-		return "text on one line that does not start with -"
 	}
+	return forms[o.Kind]
+}
+
+// forms are the values that kinds without bounds take.
+var forms = map[Kind]string{
+	Clock:  "a time of day such as 23:00 or 7:30",
+	Bool:   "true or false",
+	Lines:  "text, or a list of texts",
+	List:   "a comma list with balanced parentheses and no entry that starts with -",
+	Env:    "a comma list of variable names or globs (* and ?), each with or without a !",
+	Path:   "a path on one line",
+	String: "text on one line that does not start with -",
 }
 
 // Claim says what of this value needs the user's consent in a project file; empty:
@@ -142,15 +140,7 @@ func (o Row) parseKind(text string) (any, bool) {
 }
 
 func magnitude(value any) float64 {
-	switch v := value.(type) {
-	case int64:
-		return float64(v)
-	case time.Duration:
-		return float64(v)
-	case float64:
-		return v
-	}
-	return 0
+	return reflect.ValueOf(value).Convert(reflect.TypeFor[float64]()).Float()
 }
 
 // parseDuration reads a plain number in the given unit, or a duration that
