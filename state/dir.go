@@ -5,6 +5,7 @@ package state
 
 import (
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -118,11 +119,8 @@ func AgentNotes() []string { return []string{"AGENT.md", "progress.txt"} }
 
 // OfUser reports whether a slash path in .ralph is a plan, a prompt or settings. Everything else there is ralph's.
 func OfUser(name string) bool {
-	switch name {
-	case "prd.json", "tasks.json", ConfigFile, ".gitignore":
-		return true
-	}
-	return strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
+	return slices.Contains([]string{"prd.json", "tasks.json", ConfigFile, ".gitignore"}, name) ||
+		strings.HasSuffix(name, ".md") && (strings.HasPrefix(name, "specs/") || !strings.Contains(name, "/"))
 }
 
 // NoteFile is the name of a note in the state directory.

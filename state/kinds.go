@@ -2,6 +2,7 @@ package state
 
 import (
 	"reflect"
+	"slices"
 	"sync"
 )
 
@@ -68,9 +69,5 @@ var (
 // Streams reports whether an agent causes such events with each line or tool call. They stay
 // on this machine, because they are too many to send one by one.
 func (k Kind) Streams() bool {
-	switch k {
-	case KindText, KindToolResult, KindTool, KindUsage:
-		return true
-	}
-	return false
+	return slices.Contains([]Kind{KindText, KindToolResult, KindTool, KindUsage}, k)
 }

@@ -185,14 +185,10 @@ func bidi(r rune) bool {
 
 // invisible reports whether r takes no cell, or joins or restyles its neighbours.
 func invisible(r rune) bool {
-	switch {
-	case r >= 0x200b && r <= 0x200d, r >= 0x2060 && r <= 0x2064, r == 0xfeff, r == 0xad, r == 0x34f,
-		r >= 0x180b && r <= 0x180f, r >= 0xfe00 && r <= 0xfe0f, r >= 0xe0000 && r <= 0xe0fff,
-		r == 0x115f, r == 0x1160, r == 0x3164, r == 0xffa0, r >= 0xfff9 && r <= 0xfffb,
-		r >= 0x1f3fb && r <= 0x1f3ff:
-		return true
-	}
-	return false
+	return r >= 0x200b && r <= 0x200d || r >= 0x2060 && r <= 0x2064 || r == 0xfeff || r == 0xad || r == 0x34f ||
+		r >= 0x180b && r <= 0x180f || r >= 0xfe00 && r <= 0xfe0f || r >= 0xe0000 && r <= 0xe0fff ||
+		r == 0x115f || r == 0x1160 || r == 0x3164 || r == 0xffa0 || r >= 0xfff9 && r <= 0xfffb ||
+		r >= 0x1f3fb && r <= 0x1f3ff
 }
 
 // Defuse returns s without what controls a terminal or changes the order of text, and keeps every other byte, also

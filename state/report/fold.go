@@ -25,12 +25,8 @@ type Fold struct {
 
 // Wanted reports whether a Fold uses events of this kind. The others are most of a file.
 func Wanted(k state.Kind) bool {
-	switch k {
-	case state.KindText, state.KindTool, state.KindToolResult, state.KindResult, state.KindDenied, state.KindBlocked,
-		state.KindRetry:
-		return false
-	}
-	return true
+	return !slices.Contains([]state.Kind{state.KindText, state.KindTool, state.KindToolResult, state.KindResult,
+		state.KindDenied, state.KindBlocked, state.KindRetry}, k)
 }
 
 // payer is who spent something.

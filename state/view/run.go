@@ -249,15 +249,8 @@ func (r *Run) call(e state.Event, t state.Tool) {
 
 // HunkLines counts the lines that an edit adds and deletes.
 func HunkLines(hunk string) (added, deleted int) {
-	for line := range strings.Lines(hunk) {
-		switch line[0] {
-		case '+':
-			added++
-		case '-':
-			deleted++
-		}
-	}
-	return added, deleted
+	hunk = "\n" + hunk
+	return strings.Count(hunk, "\n+"), strings.Count(hunk, "\n-")
 }
 
 // edit counts the lines of an edit.
