@@ -27,12 +27,6 @@ func compareSettings(in Input) []Finding {
 	return found
 }
 
-// Decides reports whether a file of the project decides how work is judged.
-func Decides(path string) bool {
-	row, ok := settingsTable(settingsRows()).of(path)
-	return ok && !row.off
-}
-
 // reason says what is wrong with a change, empty if nothing is. A task about such files
 // may change their rules, but not hide a failing check or remove all checks of a file.
 func (j settingsRow) reason(f File, files []File, task string) string {

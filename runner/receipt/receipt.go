@@ -20,7 +20,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/audit"
 	"ralph/runner/gate"
 	"ralph/runner/git/command"
 	"ralph/runner/roles"
@@ -85,8 +84,6 @@ type InForce struct {
 	Permissions  string           `json:"permissions,omitempty"`
 	AllowedTools []string         `json:"allowedTools,omitempty"`
 	Review       roles.Review     `json:"review"`
-	// Decides are the files at the top of the commit that decide how work is judged: object ids, by path.
-	Decides map[string]string `json:"decides,omitempty"`
 }
 
 // Results are what the checks said.
@@ -302,9 +299,6 @@ func (s Signer) Write(ctx context.Context, commit string, p Predicate) error {
 	for _, c := range all[:len(all)-1] {
 		p.Commits = append(p.Commits, c.oid)
 	}
-	if p.Policy.Decides, err = decides(ctx, s.dir, commit); err != nil {
-		return err
-	}
 	note, err := s.seal(ctx, Statement{Type: statementType, PredicateType: predicateType, Predicate: p, Subject: []Subject{{"commit", Digests{commit, last.tree}}}})
 	if err == nil && len(note) > maxNote {
 		err = fmt.Errorf("it would be larger than %d KiB", maxNote>>10)
@@ -339,17 +333,4 @@ func commits(ctx context.Context, dir, span string) (all []commit, err error) {
 		all = append(all, commit{f[0], f[1], strings.Fields(f[2]), f[3], f[4]})
 	}
 	return all, err
-}
-
-// decides returns the files at the top of a commit that decide how work is judged, by path.
-func decides(ctx context.Context, dir, commit string) (map[string]string, error) {
-	out, err := command.Run(ctx, dir, "ls-tree", "-z", "--full-tree", commit)
-	found := map[string]string{}
-	for _, entry := range command.Entries(out) {
-		head, path, _ := strings.Cut(entry, "\t")
-		if f := strings.Fields(head); len(f) == 3 && audit.Decides(path) {
-			found[path] = f[2]
-		}
-	}
-	return found, err
 }

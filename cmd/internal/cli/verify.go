@@ -81,23 +81,16 @@ func verifyRun(f *cmdline.Factory, text string, rerun bool) error {
 
 // printReceipts prints a line for each commit, and returns what fails.
 func printReceipts(f *cmdline.Factory, rows []receipt.Row) (failed []string) {
-	table := [][]string{{"COMMIT", "RECEIPT", "TESTS", "AGENT", "SANDBOX", "SIGNED BY", "SUBJECT"}}
+	table := [][]string{{"COMMIT", "RECEIPT", "AGENT", "SANDBOX", "SIGNED BY", "SUBJECT"}}
 	for _, r := range rows {
-		says, tests := "holds", ""
-		if r.Run != "" {
-			n := 0
-			for _, ran := range r.Results.Checks {
-				n += ran.Tests
-			}
-			tests = fmt.Sprint(n)
-		}
+		says := "holds"
 		if len(r.Failures) > 0 {
 			says = "FAILS"
 		} else if r.In != "" {
 			says = "in " + r.In[:7]
 		}
 		failed = append(failed, r.Failures...)
-		table = append(table, []string{r.OID[:7], says, tests, cmdline.Inert(r.Agent), cmdline.Inert(r.Policy.Sandbox.Sandbox),
+		table = append(table, []string{r.OID[:7], says, cmdline.Inert(r.Agent), cmdline.Inert(r.Policy.Sandbox.Sandbox),
 			cmdline.Inert(r.Signer), cmdline.Inert(r.Subject)})
 	}
 	if len(rows) > 0 {
