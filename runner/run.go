@@ -158,7 +158,6 @@ type Run struct {
 // New prepares a run; nothing is written yet.
 func New(o Options, d Deps) *Run {
 	if o.Worktrees() {
-		o.SlotOptions = o.Spread()
 		o.AutoCommit, o.Continue = false, false // work is committed as it lands, and no two turns share a folder
 	}
 	if p := o.Policy; d.Plan == "" && p.MaxIterations == 0 && p.MaxDuration == 0 && p.MaxCost == 0 && p.Until == "" {

@@ -53,8 +53,9 @@ func TestFleet_clocksTenMinutesOff_timesAreTheRuns(t *testing.T) {
 		f.workers = append(f.workers, nil)
 		f.startWorker(i)
 	}
+	f.joined(2)
 	began := time.Now()
-	f.run(2).Ends(0)
+	f.run().Ends(0)
 	ended := time.Now()
 	f.wantAllOnce()
 	if f.triedOn("0") == 0 || f.triedOn("1") == 0 || len(f.entries("limited")) != 1 {

@@ -22,7 +22,7 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 		return
 	}
 	f := &fleet{project: newProject(t, "beside", 2), address: freeAddress(t)}
-	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run")
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here)
 	store := filepath.Join(f.Home, ".local/state/ralph/fleet/store")
 	f.Do(os.MkdirAll(store, 0o700))
 	f.Do(unix.Mount("none", store, "tmpfs", 0, "size=1m"))
@@ -30,7 +30,8 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 	f.startServer()
 	f.workers = append(f.workers, nil)
 	f.startWorker(0)
-	f.ralph("--workers", "fleet:2").Ends(0)
+	f.joined(1)
+	f.run().Ends(0)
 	f.wantAllOnce()
 	elsewhere := func() (n int) {
 		for _, e := range f.entries("try") {
@@ -46,7 +47,7 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 	}
 	room := keepFull(store)
 	f.refill(2)
-	p := f.ralph("--workers", "fleet:2")
+	p := f.run()
 	if code := p.Wait(4 * time.Minute); code != 0 {
 		t.Errorf("ended with %d:\n%s", code, p.Said())
 	}
@@ -60,14 +61,9 @@ func TestFleet_serversDiskIsFull_nothingIsLost(t *testing.T) {
 		f.Until("the server says why it starts again", func() bool { return strings.Contains(f.server.Said(), trouble) }, f.server.Said)
 	}
 	room()
-	host, _ := os.Hostname()
-	f.Until("the server lists its worker again", func() bool {
-		p := f.Start("ralph-hub", "workers")
-		p.Wait(world.Patience)
-		return strings.Contains(p.Said(), host)
-	}, f.server.Said)
+	f.joined(1)
 	f.refill(4)
-	f.ralph("--workers", "fleet:2").Ends(0)
+	f.run().Ends(0)
 	f.wantAllOnce()
 	if elsewhere() == before {
 		t.Error("with room again, the worker gets no turn")

@@ -15,14 +15,14 @@ import (
 	"ralph/internal/world"
 )
 
-// odd does its task as beside does. On machine 0 it takes long, and on machine 1 its work is bad.
+// odd does its task as beside does. On machine 0 and beside the run it takes long, and on machine 1 its work is bad.
 func (a *actor) odd() int {
 	a.listen()
 	id, _, _ := strings.Cut(a.task, " ")
 	note("try", id+" "+os.Getenv(machineVar))
 	text := a.task + "\n"
 	switch os.Getenv(machineVar) {
-	case "0":
+	case "0", here:
 		time.Sleep(3 * time.Second) // sleep: the agent thinks
 	case "1":
 		text = "bad\n"
@@ -98,7 +98,8 @@ func TestFleet_cutOffLyingAndSlowWorkers_onlyGoodWorkLandsOnce(t *testing.T) {
 		f.workers = append(f.workers, nil)
 		f.startWorker(i)
 	}
-	run := f.run(4)
+	f.joined(4)
+	run := f.run()
 	f.Until("the agent of machine 0 works", func() bool { return f.triedOn("0") > 0 }, run.Said)
 	cut.held.Store(true)
 	release := time.AfterFunc(25*time.Second, func() { cut.held.Store(false) })

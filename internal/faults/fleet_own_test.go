@@ -57,7 +57,7 @@ func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
 	world.Long(t, "a fleet")
 	t.Parallel()
 	f := &fleet{project: newProject(t, "beside", 1)}
-	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run")
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here)
 	f.ralph("--fleet").Ends(0) // nobody joins: it works here
 	f.NoneLeft(leftBound)
 	file := filepath.Join(t.TempDir(), "seen")
@@ -147,7 +147,7 @@ func TestFleet_serverOfAPersonDies_itGetsItsPlaceBackDuringTheRun(t *testing.T) 
 	t.Parallel()
 	f := &fleet{project: newProject(t, "together", 2), address: freeAddress(t)}
 	file := filepath.Join(t.TempDir(), "seen")
-	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"=run", seenVar+"="+file)
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here, seenVar+"="+file)
 	f.startServer()
 	f.startWorkerHere()
 	run := f.ralph("--fleet")

@@ -44,7 +44,8 @@ func TestFleet_networkIsCut_agentEndsAndNothingLandsTwice(t *testing.T) {
 	f.through[0] = cut.listen(t, f.address)
 	f.workers = append(f.workers, nil)
 	f.startWorker(0)
-	run := f.run(2)
+	f.joined(1)
+	run := f.run()
 	f.Until("the agent on machine 0 works", func() bool { return len(f.entries("goes-on")) > 0 }, run.Said)
 	cut.held.Store(true)
 	f.workers = append(f.workers, nil)
@@ -59,7 +60,7 @@ func TestFleet_networkIsCut_agentEndsAndNothingLandsTwice(t *testing.T) {
 	before := f.triedOn("0")
 	f.Until("the worker that was cut off gets turns again", func() bool {
 		f.refill(2)
-		f.run(2).Ends(0)
+		f.run().Ends(0)
 		return f.triedOn("0") > before
 	}, f.workers[0].Said)
 	f.wantAllOnce()
@@ -82,6 +83,9 @@ const flood = 24 << 20
 
 // floods does its task as beside does, and says much before.
 func (a *actor) floods() int {
+	if os.Getenv(machineVar) == here {
+		return a.beside()
+	}
 	a.listen()
 	text := strings.Repeat("all work and no play ", 1000)
 	note("floods", os.Getenv(machineVar))
@@ -97,8 +101,8 @@ func (a *actor) floods() int {
 func TestFleet_runDoesNotRead_agentIsHeldUpAndNothingIsLost(t *testing.T) {
 	world.Long(t, "a fleet whose run stands still for seconds")
 	t.Parallel()
-	f := newFleet(t, "floods", 1, 1)
-	run := f.run(1)
+	f := newFleet(t, "floods", 2, 1)
+	run := f.run()
 	f.Until("the agent prints", func() bool { return len(f.entries("floods")) > 0 }, run.Said)
 	carriers := f.carriers()
 	if len(carriers) != 1 {
@@ -140,6 +144,9 @@ func (f *fleet) residentOf(pid int) int {
 
 // findsFile does its task as beside does, once the file that the test writes is there.
 func (a *actor) findsFile() int {
+	if os.Getenv(machineVar) == here {
+		return a.beside()
+	}
 	a.listen()
 	note("waits", os.Getenv(machineVar))
 	for end := time.Now().Add(world.Patience); os.Getenv(machineVar) == "0" && time.Now().Before(end); time.Sleep(20 * time.Millisecond) {
@@ -155,12 +162,13 @@ func (a *actor) findsFile() int {
 func TestFleet_turnCarriedOutTwice_oneResultCounts(t *testing.T) {
 	world.Long(t, "a fleet with a worker that stands still for longer than a session lasts")
 	t.Parallel()
-	f := newServer(t, "finds-file", 1)
+	f := newServer(t, "finds-file", 2)
 	file := filepath.Join(t.TempDir(), "seen")
 	f.Env = append(f.Env, seenVar+"="+file)
 	f.workers = append(f.workers, nil)
 	f.startWorker(0)
-	run := f.run(1)
+	f.joined(1)
+	run := f.run()
 	f.Until("the agent on machine 0 works", func() bool { return len(f.entries("waits")) == 1 }, run.Said)
 	f.Do(f.workers[0].Process.Signal(syscall.SIGSTOP))
 	f.workers = append(f.workers, nil)

@@ -16,7 +16,7 @@ import (
 	"ralph/internal/world"
 )
 
-// fleet is a server, workers that have homes of their own, and a project whose run has nobody else.
+// fleet is a server, workers that have homes of their own, and a project whose run has one slot here.
 type fleet struct {
 	*project
 	address string // of the server
@@ -38,6 +38,7 @@ func newFleet(t *testing.T, act string, boxes, workers int) *fleet {
 		f.workers = append(f.workers, nil)
 		f.startWorker(len(f.workers) - 1)
 	}
+	f.joined(workers)
 	return f
 }
 
@@ -45,7 +46,7 @@ func newFleet(t *testing.T, act string, boxes, workers int) *fleet {
 func newServer(t *testing.T, act string, boxes int) *fleet {
 	t.Helper()
 	f := &fleet{project: newProject(t, act, boxes), address: freeAddress(t), through: map[int]string{}, program: map[int]string{}, env: map[int][]string{}}
-	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true")
+	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here)
 	f.startServer()
 	return f
 }
@@ -94,10 +95,24 @@ func (f *fleet) startWorker(i int) {
 // machineVar is which worker of a fleet an agent works for.
 const machineVar = "RALPH_FAULTS_MACHINE"
 
-// run starts a run that has so many slots in the fleet.
-func (f *fleet) run(slots int, args ...string) *world.Process {
+// here is the machine of an agent that works for no worker, but beside the run.
+const here = "run"
+
+// run starts a run that has one slot here, and those of the workers.
+func (f *fleet) run(args ...string) *world.Process {
 	f.Helper()
-	return f.ralph(append(args, "--workers", fmt.Sprint("fleet:", slots))...)
+	return f.ralph(append(args, "--fleet")...)
+}
+
+// joined waits until the server lists so many workers.
+func (f *fleet) joined(n int) {
+	f.Helper()
+	host, _ := os.Hostname()
+	f.Until(fmt.Sprintf("the server lists %d workers", n), func() bool {
+		p := f.Start("ralph-hub", "workers")
+		p.Wait(world.Patience)
+		return strings.Count(p.Said(), host) >= n
+	}, f.server.Said)
 }
 
 // carriers are the processes that bring turns to the fleet.

@@ -25,7 +25,11 @@ func (a *actor) beside() int {
 func (a *actor) doneBeside() int {
 	id, _, _ := strings.Cut(a.task, " ")
 	note("try", id+" "+os.Getenv(machineVar))
-	time.Sleep(time.Duration(20+len(id)*10) * time.Millisecond) // sleep: the agent thinks
+	thinks := time.Duration(20+len(id)*10) * time.Millisecond
+	if os.Getenv(machineVar) == here {
+		thinks = time.Second // the workers of a fleet get most of the turns
+	}
+	time.Sleep(thinks) // sleep: the agent thinks
 	_ = os.WriteFile("work-"+id, []byte(a.task+"\n"), 0o644)
 	if a.call%2 == 0 {
 		_ = git("add", "work-"+id).Run()

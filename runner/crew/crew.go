@@ -16,7 +16,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/carrier"
 	"ralph/runner/ledger"
 	"ralph/runner/reviewers"
 	"ralph/runner/slots"
@@ -276,12 +275,10 @@ type Job struct {
 	Worker     *turn.Worker    // that carries out the job; nil: it ended before it got one
 	Assignment turn.Assignment // its Dir is the project's folder in the job's workspace
 
-	slot   *slots.Slot     // nil in the checkout
-	lane   int             // see worktrees.lane
-	way    carrier.Carrier // to the machine of its turn
-	away   bool            // it is another machine
-	marked bool            // see slots.Slot.Mark
-	queued bool            // its work waits for the merge queue
+	slot   *slots.Slot // nil in the checkout
+	away   bool        // its turn is for the fleet
+	marked bool        // see slots.Slot.Mark
+	queued bool        // its work waits for the merge queue
 	// announced is true while the merge queue expects its work.
 	announced bool
 	message   string

@@ -18,7 +18,6 @@ import (
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/runner/agent/wire"
-	"ralph/runner/carrier"
 	"ralph/runner/sandbox"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -29,19 +28,18 @@ import (
 
 // joinFleet follows the fleet, if the options name one.
 func (c *worktrees) joinFleet(ctx context.Context) error {
-	if !c.o.OnFleet() {
+	if c.o.Fleet == "" {
 		return nil
 	}
-	if err := c.fit(ctx); err != nil { // before a server starts
-		return err
+	err := remote.Fit(ctx, c.trunk.slot.Root) // before a server starts
+	if err == nil {
+		c.hub, err = sandbox.FindHub()
 	}
-	hub, err := sandbox.FindHub()
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
-	c.way = carrier.Way{Hub: hub, WorkerOptions: c.o.WorkerOptions}
-	c.ways[fleetLane] = carrier.Carrier{Kind: carrier.Fleet}
-	c.fleet, err = joinFleet(ctx, c.way, c.o.Env, c.o.Log, func() {
+	watch := append([]string{c.hub, "workers", "--watch", "--serve"}, reach(c.o.SlotOptions)...)
+	c.fleet, err = joinFleet(ctx, watch, c.o.Env, c.o.Log, func() {
 		select {
 		case c.news <- News{Do: func() {}}: // wakes the run
 		default: // it is awake
@@ -53,36 +51,35 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 	return nil
 }
 
-// spare is how many more turns the workers of the fleet can have.
-func (c *worktrees) spare() int {
-	if c.o.Fleet == "" || c.o.Fixed() {
-		return 0
+// reach are the arguments of ralph-hub that lead to the fleet.
+func reach(o slots.SlotOptions) (args []string) {
+	for _, f := range [][2]string{{"--fleet", o.Fleet}, {"--creds", o.FleetCreds}} {
+		if f[1] != "" && f[1] != slots.LocalFleet {
+			args = append(args, f[0], f[1])
+		}
 	}
-	return max(min(c.fleet.Report().Slots, carrier.Most-c.o.Parallel)-c.atWork(fleetLane), 0)
+	return args
 }
 
-// fleetLane is the lane of all turns that go to workers which come and go.
-const fleetLane = 0
+// most is how many jobs may be at work, here and in the fleet.
+const most = 1024
 
-// atWork counts the jobs in a lane whose work is not done yet.
-func (c *worktrees) atWork(lane int) (n int) {
+// atWork counts the jobs whose work is not done yet, here or in the fleet. One that waits for the merge queue is done.
+func (c *worktrees) atWork(away bool) (n int) {
 	for _, j := range c.list {
-		if j.lane == lane && !j.queued {
+		if j.away == away && !j.queued {
 			n++
 		}
 	}
 	return n
 }
 
-// lane returns where a job can work now: the first free one of PARALLEL lanes, else the fleet's. A job whose work waits
-// for the merge queue has left its lane.
-func (c *worktrees) lane() (lane int, free bool) {
-	for lane := 1; lane <= c.o.Parallel; lane++ {
-		if c.atWork(lane) == 0 {
-			return lane, true
-		}
+// lane returns where a job can work now: here, or else in the fleet.
+func (c *worktrees) lane() (away, free bool) {
+	if c.atWork(false) < c.o.Parallel {
+		return false, true
 	}
-	return fleetLane, c.spare() > 0
+	return true, c.atWork(true) < min(c.fleet.Report().Slots, most-c.o.Parallel)
 }
 
 func (c *worktrees) followed() *state.FleetStatus {
@@ -124,8 +121,7 @@ func (c *worktrees) Room(ctx context.Context) bool {
 // giveSlot gives a job a lane and the first free slot.
 func (c *worktrees) giveSlot(j *Job) {
 	j.slot, c.free = c.free[0], c.free[1:]
-	j.lane, _ = c.lane()
-	j.way, j.away = c.ways[j.lane]
+	j.away, _ = c.lane()
 }
 
 func (c *worktrees) release(j *Job) {
@@ -163,7 +159,7 @@ func (f *fleetFollower) Report() state.FleetStatus {
 
 // joinFleet starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
 // the first report.
-func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Logger, changed func()) (*fleetFollower, error) {
+func joinFleet(ctx context.Context, watch, env []string, log hclog.Logger, changed func()) (*fleetFollower, error) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	f := &fleetFollower{changed: changed, end: end, ended: make(chan struct{})}
 	first := make(chan error, 1)
@@ -180,7 +176,7 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 	go func() {
 		defer close(f.ended)
 		for ctx.Err() == nil {
-			err := follow(ctx, way, env, func(r state.FleetStatus) { heard(r, nil) })
+			err := follow(ctx, watch, env, func(r state.FleetStatus) { heard(r, nil) })
 			if ctx.Err() == nil {
 				log.Warn("the fleet is out of reach", "error", err)
 			}
@@ -208,7 +204,7 @@ func joinFleet(ctx context.Context, way carrier.Way, env []string, log hclog.Log
 const maxReport = 4 << 20
 
 // follow passes on the reports of ralph-hub until ralph-hub ends, and returns why it did.
-func follow(ctx context.Context, way carrier.Way, env []string, heard func(state.FleetStatus)) error {
+func follow(ctx context.Context, watch, env []string, heard func(state.FleetStatus)) error {
 	in, held := io.Pipe() // ralph-hub ends with it
 	defer held.Close()
 	why := "ralph-hub has ended"
@@ -220,8 +216,7 @@ func follow(ctx context.Context, way carrier.Way, env []string, heard func(state
 			heard(r)
 		}
 	}}
-	args := append([]string{way.Hub, "workers", "--watch", "--serve"}, way.Reach()...)
-	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: args, Env: env, Stdin: in, Pipe: true},
+	_, err := ptyexec.Run(ctx, ptyexec.Command{Args: watch, Env: env, Stdin: in, Pipe: true},
 		func(p []byte) bool { _, _ = lines.Write(p); return false })
 	return cmp.Or(err, errors.New(why))
 }
@@ -237,68 +232,28 @@ func (f *fleetFollower) Leave() {
 // pauses are the waits between tries to reach a worker.
 func pauses() []time.Duration { return []time.Duration{time.Second, 3 * time.Second} }
 
-// reach checks that a worker answers on each carrier that the options name, and that the commits can be sent to other
-// machines, if they are to.
-func (c *worktrees) reach(ctx context.Context) error {
-	all, err := carrier.Parse(c.o.Workers)
-	if err != nil {
-		return &slots.UnfitError{Why: err.Error()}
-	}
-	for i, way := range all {
-		if way.Args(c.way) != nil {
-			c.ways[i+1] = way
-		}
-	}
-	if len(c.ways) == 0 {
-		return nil
-	}
-	if !c.o.OnFleet() { // else joinFleet has looked
-		if err := c.fit(ctx); err != nil {
-			return err
-		}
-	}
-	for i, way := range all {
-		if c.ways[i+1] != way || slices.Index(all, way) < i { // here, or tried already
-			continue
-		}
-		if err := c.trip(c.trunk.slot, way).Probe(ctx); err != nil {
-			return &slots.UnfitError{Why: fmt.Sprintf("the worker %s cannot be used: %v", way.Name(), err)}
-		}
-	}
-	return nil
-}
-
-// fit checks that the commits of this repository can be sent to other machines.
-func (c *worktrees) fit(ctx context.Context) error {
-	if err := remote.Fit(ctx, c.trunk.slot.Root); err != nil {
-		return &slots.UnfitError{Why: err.Error()}
-	}
-	return nil
-}
-
-// trip is the connection from a slot to its worker.
-func (c *worktrees) trip(s *slots.Slot, way carrier.Carrier) remote.Trip {
+// trip is the connection from a slot to a worker.
+func (c *worktrees) trip(s *slots.Slot) remote.Trip {
 	inside, err := filepath.Rel(s.Root, s.Dir)
 	if err != nil || inside == "." {
 		inside = ""
 	}
-	return remote.Trip{Args: way.Args(c.way), Env: c.o.Env, Ralph: c.o.Ralph, Repo: filepath.Base(c.home.Dir), Root: s.Root,
+	return remote.Trip{Args: append([]string{c.hub, "turn"}, reach(c.o.SlotOptions)...), Env: c.o.Env, Ralph: c.o.Ralph, Repo: filepath.Base(c.home.Dir), Root: s.Root,
 		Temp:   s.Temp(),
 		Parcel: remote.Parcel{Name: filepath.Base(s.Root), Inside: inside, Setup: c.o.Setup}}
 }
 
-// away has the turn carried out by the worker of the slot, if it has one. The slot then matches the
+// away has the turn carried out by a worker of the fleet, if the job is there. The slot then matches the
 // worker's worktree. done is false if the turn must be carried out here instead: a worker that cannot be
 // reached does not cost the task an attempt.
 func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
-	way := j.way
 	if !j.away {
 		return false
 	}
 	if d.Err = j.Worker.Ready(ctx, j.Assignment); d.Err != nil {
 		return true
 	}
-	trip := c.trip(j.slot, way)
+	trip := c.trip(j.slot)
 	trip.Parcel.Files, d.Err = filesOf(j.slot)
 	waits := pauses()
 	for d.Err == nil {
@@ -316,10 +271,10 @@ func (c *worktrees) away(ctx context.Context, j *Job, d *Done) (done bool) {
 		if ctx.Err() != nil || !errors.As(d.Err, &failed) {
 			break
 		}
-		c.o.Log.Warn("a turn did not come back", "worker", way.Name(), "error", d.Err)
+		c.o.Log.Warn("a turn did not come back", "error", d.Err)
 		if len(waits) == 0 {
 			c.Tell(state.NewEvent(j.Assignment.Origin, time.Now(), state.Finding{Source: state.FoundByChecks,
-				Text: fmt.Sprintf("the worker %s fails (%s); the task is worked on here", way.Name(), failed.Why)}))
+				Text: fmt.Sprintf("the fleet fails (%s); the task is worked on here", failed.Why)}))
 			d.Err = nil
 			return false
 		}

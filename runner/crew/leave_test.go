@@ -14,7 +14,6 @@ import (
 
 	"ralph/internal/world"
 	"ralph/ptyexec"
-	"ralph/runner/carrier"
 	"ralph/runner/slots"
 )
 
@@ -39,7 +38,7 @@ func TestInWorktrees_failsAtItsLastStep_leavesTheFleet(t *testing.T) {
 	}
 	_, _, err := InWorktrees(t.Context(), Options{Dir: dir, Run: "20260101-000000-abcd", Log: hclog.NewNullLogger(),
 		Env:         []string{"HOME=" + home, "XDG_STATE_HOME=" + home, "PATH=" + os.Getenv("PATH")},
-		SlotOptions: slots.SlotOptions{Parallel: 1, Land: slots.LandCheckout, WorkerOptions: carrier.WorkerOptions{Fleet: "nats://127.0.0.1:1"}}})
+		SlotOptions: slots.SlotOptions{Parallel: 1, Land: slots.LandCheckout, Fleet: "nats://127.0.0.1:1"}})
 	if err == nil || !strings.Contains(err.Error(), "make branch ralph/") {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"path/filepath"
 	"slices"
@@ -9,7 +10,6 @@ import (
 
 	"github.com/hashicorp/go-hclog"
 
-	"ralph/runner/carrier"
 	"ralph/runner/git/command"
 	"ralph/runner/git/history"
 	"ralph/runner/sandbox"
@@ -48,10 +48,9 @@ type worktrees struct {
 	queue *queue
 
 	free  []*slots.Slot
-	ways  map[int]carrier.Carrier // by lane; not of those in this process
-	way   carrier.Way             // to the fleet
-	fleet *fleetFollower          // nil: the run has none
-	noted sync.Once               // files that worktrees do not get were named
+	hub   string         // the path of ralph-hub, which leads to the fleet
+	fleet *fleetFollower // nil: the run has none
+	noted sync.Once      // files that worktrees do not get were named
 
 	opened time.Time
 }
@@ -83,7 +82,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if err := home.Check(ctx, o.Setup); err != nil {
 		return nil, err
 	}
-	c := &worktrees{jobs: newJobs(o.Prefix), o: o, home: home, opened: time.Now(), ways: map[int]carrier.Carrier{}}
+	c := &worktrees{jobs: newJobs(o.Prefix), o: o, home: home, opened: time.Now()}
 	if c.trust, err = command.NewTrust(ctx, o.Dir, o.Secure); err != nil {
 		return nil, err
 	}
@@ -115,10 +114,7 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	if err := c.joinFleet(ctx); err != nil {
 		return nil, err
 	}
-	if err = c.reach(ctx); err == nil {
-		err = c.trunk.branch.Open(ctx)
-	}
-	if err != nil {
+	if err = c.trunk.branch.Open(ctx); err != nil {
 		c.fleet.Leave()
 		return nil, err
 	}
@@ -187,10 +183,10 @@ func (c *worktrees) Status() (all []state.SlotStatus, of *state.FleetStatus) {
 
 // where is the machine that a job is on; empty: this one.
 func (c *worktrees) where(j *Job) string {
-	if !j.way.OnFleet() || j.Host == "" {
-		return j.way.Name()
+	if !j.away {
+		return ""
 	}
-	return j.Host
+	return cmp.Or(j.Host, "fleet")
 }
 
 // Advance implements Workspace.

@@ -43,7 +43,7 @@ func CaseRules() []CaseRow {
 	failed.Exit, failed.ExitReason, failed.Next = state.ExitError, "error",
 		"fix that (.ralph/logs/ralph.log may say more), then: ralph resume"
 	unfit := failed
-	unfit.Exit, unfit.Next = state.ExitUsage, "fix that, or leave out PARALLEL, WORKERS, FLEET or ISOLATE"
+	unfit.Exit, unfit.Next = state.ExitUsage, "fix that, or leave out PARALLEL, FLEET or ISOLATE"
 	locked.Exit, locked.ExitReason, locked.Next = state.ExitLocked, "error", "watch the other one: ralph monitor"
 	return []CaseRow{
 		CaseNotCalled: {state.RuleContinue, "a person ended the turn before its agent was called",
@@ -59,7 +59,7 @@ func CaseRules() []CaseRow {
 		CaseUnusable: {state.RulePlanUnusable,
 			"the prompt of the next turn cannot be made: a file of it, or the plan, is not usable", "stop 2", unusable},
 		CaseLocked: {state.RuleError, "another run is active in this project", "stop 5", locked},
-		CaseUnfit: {state.RuleError, "the project cannot have worktrees, or a worker or the fleet cannot be used",
+		CaseUnfit: {state.RuleError, "the project cannot have worktrees, or the fleet cannot be used",
 			"stop 2", unfit},
 		CaseError: {state.RuleError, "ralph itself failed: a full disk, lost state, a bug", "stop 1", failed},
 	}

@@ -3,9 +3,9 @@ package slots
 import (
 	"cmp"
 	"context"
-	"slices"
+	"fmt"
+	"os"
 
-	"ralph/runner/carrier"
 	"ralph/runner/task/store"
 	"ralph/state/option"
 )
@@ -18,34 +18,32 @@ const (
 	LandBranch      = "branch"
 )
 
+// LocalFleet is the address of the server on this machine, which the run starts if there is none.
+const LocalFleet = "local"
+
 // SlotOptions are the user's options for work side by side.
 type SlotOptions struct {
-	carrier.WorkerOptions
-
 	Parallel    int    // turns at the same time; at least 1
 	ParallelAny bool   // also tasks with neither a [P] mark nor dependencies
 	Isolate     string // IsolateNone or IsolateWorktree
 	Setup       string // shell command that prepares a worktree; empty: none
+	Fleet       string // address of the fleet that gets turns, too, or LocalFleet; empty: none
+	FleetCreds  string // a file with NATS credentials; empty: a token
 	Land        string // LandCheckout or LandBranch
-}
-
-// Spread returns the options with as many slots as Workers names.
-func (o SlotOptions) Spread() SlotOptions {
-	if all, err := carrier.Parse(o.Workers); err == nil && len(all) > 0 {
-		o.Parallel = len(all)
-	}
-	return o
 }
 
 // Worktrees is true if turns work in worktrees.
 func (o *SlotOptions) Worktrees() bool {
-	return o.Parallel > 1 || o.Workers != "" || o.Fleet != "" || o.Isolate == IsolateWorktree
+	return o.Parallel > 1 || o.Fleet != "" || o.Isolate == IsolateWorktree
 }
 
-// Check returns an error if options contradict each other.
+// Check returns an error if the options name a file that is not there.
 func (o *SlotOptions) Check() error {
-	if err := o.WorkerOptions.Check(); err != nil {
-		return &UnfitError{err.Error()}
+	if o.FleetCreds == "" {
+		return nil
+	}
+	if _, err := os.Stat(o.FleetCreds); err != nil {
+		return &UnfitError{fmt.Sprintf("FLEET_CREDS: %v", err)}
 	}
 	return nil
 }
@@ -74,7 +72,7 @@ func (o *SlotOptions) Fit(ctx context.Context, env []string, dir, plan string) e
 // Options returns the rows of the option table that fill o.
 func (o *SlotOptions) Options() []option.Row {
 	const group = "Side by side"
-	return slices.Concat([]option.Row{{
+	return []option.Row{{
 		Group: group, Key: "PARALLEL", Flag: "parallel", Arg: "N", YAML: "parallel.slots",
 		Kind: option.Int, Default: "1", Min: "1", Max: "64", Field: &o.Parallel,
 		Help: "Tasks to work on at the same time, each in its own git worktree.",
@@ -92,10 +90,20 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.String, Trust: true, Field: &o.Setup,
 		Help: "Shell command that prepares a new worktree, such as npm ci, " +
 			"and runs again when a manifest has changed; empty means none.",
-	}}, o.WorkerOptions.Options(), []option.Row{{
+	}, {
+		Group: group, Key: "FLEET", Flag: "fleet", Arg: "URL", Alone: LocalFleet, YAML: "parallel.fleet",
+		Kind: option.String, Trust: true, Field: &o.Fleet, What: LocalFleet + ", " + option.ServersForm,
+		Takes: func(text []string) bool { return option.Servers(text[0]) },
+		Help: "Also send turns to the workers of the fleet at this NATS address; " +
+			"local means the server on this machine, which ralph starts if there is none.",
+	}, {
+		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
+		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
+		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
+	}, {
 		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
 		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
 		Help: "Where finished tasks go: checkout moves your branch forward, " +
 			"branch leaves them on ralph/RUN for you to look at.",
-	}})
+	}}
 }

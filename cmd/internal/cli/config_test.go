@@ -38,7 +38,6 @@ func TestConfigCheck_worktreesThatCannotBe_refusedAsByARun(t *testing.T) {
 		options, want string
 		make          func(dir string)
 	}{
-		"no such worker":   {"WORKERS=cloud:2\n", `.ralphrc:1: WORKERS: unknown kind of worker "cloud:2"; known: local:N`, nil},
 		"no such agent":    {"AGENT=nobody\n", `.ralphrc:1: AGENT: unknown agent "nobody", known are: claude,`, nil},
 		"no such fallback": {"FALLBACK_AGENTS=codex,nobody\n", `.ralphrc:1: FALLBACK_AGENTS: unknown agent "nobody", known are: claude,`, nil},
 		"unknown service":  {"NOTIFY=nfty://ntfy.sh/t\n", ".ralphrc:1: NOTIFY: entry 1 names no service; allowed are desktop,", nil},

@@ -331,7 +331,7 @@ func (d *diagnosis) sandbox(ctx context.Context) {
 
 // slots says whether turns can work side by side, if the options ask for it.
 func (d *diagnosis) slots(ctx context.Context) {
-	o := d.p.Config.Spread()
+	o := d.p.Config.SlotOptions
 	switch err := o.Fit(ctx, d.p.Env, d.p.Dir, d.p.Plan); {
 	case err != nil:
 		d.fail(state.ExitUsage, "slots", "%v", d.p.Config.Located(err))

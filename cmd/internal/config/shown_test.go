@@ -76,7 +76,6 @@ func TestUntrusted_addressesOfMessages_showServiceAndServerOnly(t *testing.T) {
 // Nobody should agree to what the next run refuses.
 func TestUntrusted_whatARunRefuses_isAnError(t *testing.T) {
 	for rc, want := range map[string]string{
-		"WORKERS=foo":          `.ralphrc:1: WORKERS: unknown kind of worker "foo"; known: local:N, ssh:HOST:N, fleet:N`,
 		"NOTIFY=ntfy://":       ".ralphrc:1: NOTIFY: entry 1 names no service; allowed are desktop, and addresses such as ntfy://ntfy.sh/my-topic of " + strings.Join(Services(), ", "),
 		"FLEET_CREDS=/no/such": ".ralphrc:1: FLEET_CREDS: stat /no/such: no such file or directory",
 	} {

@@ -444,7 +444,7 @@ func unproven(p *preflight.Project) string {
 
 // parallel says how many tasks are worked on at the same time; empty: one, without PARALLEL.
 func parallel(p *preflight.Project) string {
-	switch n := p.Config.Spread().Parallel; {
+	switch n := p.Config.Parallel; {
 	case n <= 1:
 		return ""
 	case !p.Config.ParallelAny && crew.Silent(p.Tasks):

@@ -19,7 +19,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/hub/fleet"
-	"ralph/runner/carrier"
+	"ralph/runner/turn/remote"
 	"ralph/state"
 )
 
@@ -102,7 +102,7 @@ func fits(hello []byte, theirs string) error {
 	if err := json.Unmarshal(hello, &line); err != nil || theirs == "" || line.Hello.Ralph == "" {
 		return nil //nolint:nilerr // the worker reads the line, and says what is wrong with it
 	}
-	return carrier.Fits(line.Hello.Ralph, theirs)
+	return remote.Fits(line.Hello.Ralph, theirs)
 }
 
 type workerOptions struct {

@@ -185,7 +185,7 @@ func OnPath(program string) bool { _, err := exec.LookPath(program); return err 
 // MissingPrograms has a line for each check whose program is not there. sure is true if one of them must pass, and neither
 // a hook nor anything that the project may build can bring its program.
 func (p *Project) MissingPrograms() (lines []string, sure bool) {
-	if p.Config.Settings.InContainer() || len(p.Config.Workers) > 0 {
+	if p.Config.Settings.InContainer() {
 		return nil, false // the checks run elsewhere
 	}
 	comes := len(p.Config.Hooks()) > 0 || p.Config.Setup != "" || slices.ContainsFunc(

@@ -27,7 +27,7 @@ func (p *project) other(o option.Row) string {
 		"PROMPT_FILE":     filepath.Join(p.dir, "my prompt; #1.md"),
 		"PLAN_FILE":       filepath.Join(p.dir, "my plan.md"),
 		"UNTIL":           time.Now().Add(-time.Hour).Format("15:04"),
-		"ISOLATE":         "none", "PARALLEL": "1", "WORKERS": "", // the project has no repository
+		"ISOLATE":         "none", "PARALLEL": "1", // the project has no repository
 		"FLEET": "", "FLEET_CREDS": "", // a run for a fleet needs one, too
 		"MAX_CONTINUATIONS": "7", // the agent's own limit is lower than 17
 		"PACE":              "spread seven_day",

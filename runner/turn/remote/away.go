@@ -50,7 +50,7 @@ func (h Host) Turn(ctx context.Context, in io.Reader, out io.Writer) error {
 		return &BadAssignmentError{Why: err.Error()}
 	}
 	parcel, pack, err := receive(r)
-	if err != nil || parcel == nil { // the run only probed this worker
+	if err != nil || parcel == nil { // the run has gone
 		return err
 	}
 	p.ahead = ahead(parcel.Now)

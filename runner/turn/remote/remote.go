@@ -9,12 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"ralph/logs/termtext"
 	"ralph/ptyexec"
-	"ralph/runner/carrier"
 	"ralph/runner/git/command"
 	"ralph/runner/slots"
 	"ralph/runner/turn"
@@ -25,8 +25,6 @@ import (
 const (
 	// stopTimeout limits how long a worker may take to end its agent and answer.
 	stopTimeout = 30 * time.Second
-	// probeTimeout limits how long a worker may take to answer a probe.
-	probeTimeout = 30 * time.Second
 	// endBound limits how long the carrier may take to end after the worker's time and its own grace.
 	endBound = 10 * time.Second
 )
@@ -48,13 +46,6 @@ type FailedError struct{ Why string }
 
 // Error implements error.
 func (e *FailedError) Error() string { return e.Why }
-
-// Probe returns an error if the worker cannot carry out a turn.
-func (t Trip) Probe(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, probeTimeout)
-	defer cancel()
-	return t.talk(ctx, nil, func(l Line, out *Writer) (bool, error) { return l.Hello != nil, nil })
-}
 
 // Send lets the worker carry out the turn. The worktree is then like the worker's. emit gets each event.
 // The error is a *FailedError if the worker or the connection to it failed.
@@ -167,23 +158,21 @@ func sendParcel(ctx context.Context, out *Writer, root string, p Parcel, has []s
 }
 
 // talk runs the carrier. heard gets each message until it returns true. asked is the context of the
-// turn: when it ends, talk tells the worker; nil: nobody ends it.
+// turn: when it ends, talk tells the worker.
 func (t Trip) talk(ctx, asked context.Context, heard func(Line, *Writer) (bool, error)) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
 	out := NewWriter(inW)
-	if asked != nil {
-		over := make(chan struct{})
-		defer close(over)
-		defer context.AfterFunc(asked, func() {
-			defer ptyexec.Working(2*stopTimeout + endBound)()
-			time.AfterFunc(stopTimeout, cancel) // before Send, which blocks if the worker does not read
-			_ = out.Send(Line{Do: string(stop.By(asked))})
-			<-over
-		})()
-	}
+	over := make(chan struct{})
+	defer close(over)
+	defer context.AfterFunc(asked, func() {
+		defer ptyexec.Working(2*stopTimeout + endBound)()
+		time.AfterFunc(stopTimeout, cancel) // before Send, which blocks if the worker does not read
+		_ = out.Send(Line{Do: string(stop.By(asked))})
+		<-over
+	})()
 	errs := filepath.Join(t.Temp, "carrier")
 	args := append([]string{"/bin/sh", "-c", `exec "$@" 2>"$0"`, errs}, t.Args...)
 	ended := make(chan error, 1)
@@ -240,10 +229,33 @@ func Greet(h Hello, mine string) error {
 		return &FailedError{fmt.Sprintf("it speaks protocol %d, but this ralph speaks protocol %d",
 			h.Protocol, Protocol)}
 	}
-	if err := carrier.Fits(mine, h.Ralph); err != nil {
+	if err := Fits(mine, h.Ralph); err != nil {
 		return &FailedError{err.Error()}
 	}
 	return nil
+}
+
+// Fits says why two versions of ralph do not work together; nil: they do. One minor version apart is fine.
+func Fits(mine, theirs string) error {
+	if mine == theirs {
+		return nil
+	}
+	a, b, ok1 := minor(mine)
+	c, d, ok2 := minor(theirs)
+	if ok1 && ok2 && a == c && b-d <= 1 && d-b <= 1 {
+		return nil
+	}
+	return fmt.Errorf("it has ralph %q and this is ralph %q; they may be one minor version apart", theirs, mine)
+}
+
+func minor(version string) (major, minor int, ok bool) {
+	f := strings.SplitN(strings.TrimPrefix(version, "v"), ".", 3)
+	if len(f) < 3 {
+		return 0, 0, false
+	}
+	major, err1 := strconv.Atoi(f[0])
+	minor, err2 := strconv.Atoi(f[1])
+	return major, minor, err1 == nil && err2 == nil
 }
 
 // said returns why the carrier ended before its worker answered.

@@ -19,7 +19,6 @@ import (
 	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/agent"
-	"ralph/runner/carrier"
 	"ralph/runner/gate"
 	"ralph/runner/task"
 	"ralph/runner/turn"
@@ -180,19 +179,16 @@ func TestSend_aWorkerThatFails_isOneLine(t *testing.T) {
 	}
 }
 
-func TestProbe_noWorker_saysWhatTheCarrierSaid(t *testing.T) {
+func TestSend_noWorker_saysWhatTheCarrierSaid(t *testing.T) {
 	f := repository(t)
 	for want, args := range map[string][]string{
 		"Permission denied (publickey).": {"/bin/sh", "-c", "echo 'Permission denied (publickey).' >&2; exit 255"},
 		"not found":                      {"no-such-carrier"},
 	} {
-		err := Trip{Args: args, Ralph: version, Root: f.Dir, Temp: t.TempDir()}.Probe(t.Context())
+		_, err := Trip{Args: args, Ralph: version, Root: f.Dir, Temp: t.TempDir()}.Send(t.Context(), assignment(), func(state.Event) {})
 		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "\n") {
 			t.Errorf("%v, want %q", err, want)
 		}
-	}
-	if err := saying(t, f, hello()).Probe(t.Context()); err != nil {
-		t.Error(err)
 	}
 }
 
@@ -272,7 +268,7 @@ func TestFit_repositoriesThatCannotBeSent_areNamed(t *testing.T) {
 func TestFits_oneMinorVersionApart(t *testing.T) {
 	for theirs, fit := range map[string]bool{"1.4.0": true, "v1.5.9": true, "1.3.0": true, "1.6.0": false, "2.4.0": false,
 		"dev": false, "": false, "1.4": false} {
-		if err := carrier.Fits(version, theirs); (err == nil) != fit {
+		if err := Fits(version, theirs); (err == nil) != fit {
 			t.Errorf("%q: %v", theirs, err)
 		}
 	}
