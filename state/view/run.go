@@ -258,7 +258,8 @@ func (r *Run) edit(n int, t state.Tool) {
 	one := Edit{Iteration: n, File: t.Arg}
 	same := func(before Edit) bool { return before.Iteration == n && before.File == t.Arg }
 	if i := slices.IndexFunc(r.Edited, same); i >= 0 {
-		one, r.Edited = r.Edited[i], slices.Delete(r.Edited, i, i+1)
+		one = r.Edited[i]
+		r.Edited = slices.Delete(r.Edited, i, i+1)
 	}
 	added, deleted := HunkLines(t.Hunk)
 	one.Added, one.Deleted = one.Added+added, one.Deleted+deleted
