@@ -34,7 +34,7 @@ type seen struct {
 }
 
 // differ has the fields that differ between two runs of the same assignment.
-var differ = []string{"time", "started", "duration_ns", "seconds", "taken_at", "Duration"}
+var differ = []string{"base", "head", "time", "started", "duration_ns", "seconds", "taken_at", "Duration"}
 
 // compare shows how two runs differ, apart from their times and folders.
 func compare(t testing.TB, a, b seen, dirs [2]string) string {
