@@ -2,6 +2,7 @@ package logs
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"io"
 	"strings"
@@ -150,9 +151,7 @@ func (r *Redactor) ready() int {
 	// A blank or a quote ends what may be a secret.
 	half := r.held[:len(r.held)-min(len(r.held)/2, maxSecret+r.values.longest())]
 	n := bytes.LastIndexAny(half, " \t\r\"'") + 1
-	if n == 0 {
-		n = len(half)
-	}
+	n = cmp.Or(n, len(half))
 	for _, one := range r.values.texts {
 		from := max(0, n-len(one.text)+1)
 		if i := bytes.Index(r.held[from:min(len(r.held), n+len(one.text)-1)], []byte(one.text)); i >= 0 && from+i < n {

@@ -1,6 +1,7 @@
 package monitor
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -147,9 +148,7 @@ func (p *modelsPage) Draw(c canvas.Canvas) {
 			c.Text(0, y, style, strings.Repeat(" ", c.W))
 		}
 		model := one.model
-		if model == "" {
-			model = "its own default"
-		}
+		model = cmp.Or(model, "its own default")
 		x := c.Text(1, y, style.Bold(true), termtext.Fit(termtext.Line(one.agent), 14))
 		c.Text(max(x+2, 17), y, style, termtext.Fit(termtext.Line(model), max(c.W-19, 0)))
 	}

@@ -118,10 +118,7 @@ func what(r TopRow, now time.Time) string {
 	if len(r.Turns) == 0 {
 		return r.Task
 	}
-	var titles []string
-	for _, s := range r.Turns {
-		titles = append(titles, s.Title)
-	}
+	titles := termtext.Each(r.Turns, func(s state.SlotStatus) string { return s.Title })
 	return strings.Join(titles, " | ")
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math"
 	"strings"
+
+	"ralph/logs/termtext"
 )
 
 // The words of a verdict.
@@ -95,10 +97,7 @@ func (v Verdict) Line() string {
 			text += ", does not block"
 		}
 	}
-	var reasons []string
-	for _, r := range v.Reasons {
-		reasons = append(reasons, r.String())
-	}
+	reasons := termtext.Each(v.Reasons, Reason.String)
 	if len(v.Changed) > 0 {
 		reasons = append(reasons, "it changed "+strings.Join(v.Changed, ", ")+", which is not kept")
 	}
@@ -124,10 +123,7 @@ func PanelScore(all []Verdict) (score, of int) {
 
 // VerdictLines are the verdicts of a phase for people, and the score of all if there are several.
 func VerdictLines(all []Verdict) []string {
-	var lines []string
-	for _, v := range all {
-		lines = append(lines, v.Line())
-	}
+	lines := termtext.Each(all, Verdict.Line)
 	if score, of := PanelScore(all); of > 1 {
 		lines = append(lines, fmt.Sprintf("the panel, by weight: %d of 100", score))
 	}

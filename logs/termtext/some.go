@@ -10,10 +10,7 @@ const maxName = 200
 
 // Some joins the first names for a line of text: "a, b, c and 2 more".
 func Some(names []string, most int) string {
-	var shown []string
-	for _, name := range names[:min(most, len(names))] {
-		shown = append(shown, Fit(name, maxName))
-	}
+	shown := Each(names[:min(most, len(names))], func(name string) string { return Fit(name, maxName) })
 	text := strings.Join(shown, ", ")
 	if more := len(names) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)

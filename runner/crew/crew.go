@@ -10,6 +10,7 @@
 package crew
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -249,9 +250,7 @@ func (b *jobs) News() <-chan News { return b.news }
 // message returns the commit message for a turn whose agent wrote none.
 func (b *jobs) message(a turn.Assignment) string {
 	title := strings.TrimPrefix(a.Task.Title, "[P] ")
-	if title == "" {
-		title = fmt.Sprintf("iteration %d", a.Origin.Iteration)
-	}
+	title = cmp.Or(title, fmt.Sprintf("iteration %d", a.Origin.Iteration))
 	return fmt.Sprintf("%s\n\nRalph-Run: %s\nRalph-Iteration: %d\nRalph-Task: %s\n",
 		strings.TrimSpace(b.prefix(a.Task)+" "+title), a.Origin.Run, a.Origin.Iteration, a.Task.ID)
 }

@@ -187,10 +187,7 @@ func (c *worktrees) rejectForeignStash(ctx context.Context, j *Job, d *Done, beg
 
 // short lists commits as git abbreviates them.
 func short(oids []string) string {
-	var all []string
-	for _, oid := range oids {
-		all = append(all, oid[:min(12, len(oid))])
-	}
+	all := termtext.Each(oids, func(oid string) string { return oid[:min(12, len(oid))] })
 	return strings.Join(all, " ")
 }
 

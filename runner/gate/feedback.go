@@ -1,6 +1,7 @@
 package gate
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -313,8 +314,6 @@ func (r Result) FirstLine() string {
 			line += ": " + text
 		}
 	}
-	if line == "" {
-		line = fmt.Sprintf("exit code %d and no output", r.ExitCode)
-	}
+	line = cmp.Or(line, fmt.Sprintf("exit code %d and no output", r.ExitCode))
 	return short(line, 200)
 }

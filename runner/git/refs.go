@@ -202,10 +202,7 @@ func (p putting) contains(ctx context.Context, commit, in string) bool {
 func (p putting) fresh(ctx context.Context, tip string) bool {
 	args := []string{"rev-list", "--count", p.after.Head, "--not", tip}
 	all, err1 := command.Line(ctx, p.root, args...)
-	for _, was := range p.before.heads {
-		args = append(args, was)
-	}
-	made, err2 := command.Line(ctx, p.root, args...)
+	made, err2 := command.Line(ctx, p.root, slices.AppendSeq(args, maps.Values(p.before.heads))...)
 	return err1 == nil && err2 == nil && all == made
 }
 
@@ -230,12 +227,9 @@ func (p putting) known(ctx context.Context) bool {
 	if err != nil || out == "" {
 		return false
 	}
-	for _, was := range p.before.heads {
-		if was == p.after.Head || p.contains(ctx, p.after.Head, was) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(slices.Collect(maps.Values(p.before.heads)), func(was string) bool {
+		return was == p.after.Head || p.contains(ctx, p.after.Head, was)
+	})
 }
 
 // leave checks the branch out. It returns why git refuses; empty: it did not.

@@ -3,6 +3,7 @@ package git
 import (
 	"context"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -163,12 +164,7 @@ func (c Change) Discarded(before, after Snapshot, files []string) []string {
 
 // has reports whether a dirty file has this signature.
 func (s Snapshot) has(sig signature) bool {
-	for _, other := range s.files {
-		if other == sig {
-			return true
-		}
-	}
-	return false
+	return slices.Contains(slices.Collect(maps.Values(s.files)), sig)
 }
 
 // block matches a conflict as git leaves it in a file.

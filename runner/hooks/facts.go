@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"strconv"
 	"strings"
+
+	"ralph/logs/termtext"
 )
 
 // Version of Facts. It changes when a field is renamed or removed.
@@ -83,11 +85,7 @@ func (f Facts) Variables() []Variable {
 }
 
 func (f Facts) environment() []string {
-	var env []string
-	for _, v := range f.Variables() {
-		env = append(env, v.Name+"="+short(v.Value))
-	}
-	return env
+	return termtext.Each(f.Variables(), func(v Variable) string { return v.Name + "=" + short(v.Value) })
 }
 
 func (f Facts) stdin() []byte {

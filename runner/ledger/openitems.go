@@ -374,10 +374,7 @@ func (e *earned) undone(tasks []task.Task, iterations []int) (items []state.Revi
 			audit.AsksForNoChange(audit.TextOf(t)) {
 			continue
 		}
-		var names []string
-		for _, n := range turns {
-			names = append(names, strconv.Itoa(n))
-		}
+		names := termtext.Each(turns, strconv.Itoa)
 		items = append(items, state.ReviewItem{Name: openitemsUndone, Task: t.ID, Show: fmt.Sprintf("ralph diff %d --run %s", turns[0], e.run),
 			Text: fmt.Sprintf("the task %q is ticked, but nothing is left of its work (iteration %s): a later iteration took it back",
 				t.Title, termtext.Some(names, 5))})

@@ -1,6 +1,7 @@
 package output
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -51,9 +52,7 @@ func CommitOf(prefix string, t task.Task, from state.Origin, others ...string) g
 		titles = append(titles[:most:most], fmt.Sprintf("and %d more", more))
 	}
 	title := logs.Redact(strings.ReplaceAll(strings.Join(titles, "; "), "\x00", ""))
-	if title == "" {
-		title = fmt.Sprintf("iteration %d", from.Iteration)
-	}
+	title = cmp.Or(title, fmt.Sprintf("iteration %d", from.Iteration))
 	return git.CommitRequest{
 		Message: strings.TrimSpace(prefix + " " + title),
 		Trailers: []git.Trailer{{Key: "Ralph-Run", Value: from.Run},

@@ -2,6 +2,7 @@
 package pool
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"time"
@@ -96,9 +97,7 @@ func (p *Pool) pick(wanted task.Choice, now time.Time) (c Choice, first pace.Hol
 		if !hold.Held() {
 			return c, pace.Hold{}
 		}
-		if why == "" {
-			why = hold.Reason
-		}
+		why = cmp.Or(why, hold.Reason)
 		if !first.Held() || hold.Until.Before(first.Until) {
 			first = hold
 		}

@@ -9,6 +9,7 @@ package receipt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/base64"
@@ -293,9 +294,7 @@ func (s Signer) Write(ctx context.Context, commit string, p Predicate) error {
 		return err
 	}
 	last := all[len(all)-1]
-	if p.Base == "" {
-		p.Base = strings.Join(last.parents, " ")
-	}
+	p.Base = cmp.Or(p.Base, strings.Join(last.parents, " "))
 	for _, c := range all[:len(all)-1] {
 		p.Commits = append(p.Commits, c.oid)
 	}

@@ -7,6 +7,7 @@
 package reviewers
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"fmt"
@@ -194,9 +195,7 @@ func (p *Panel) settle(ctx context.Context, s Request, ws *workspace, answers []
 		if a.err != nil {
 			return res, a.err
 		}
-		if res.Cut == "" {
-			res.Cut = a.cut
-		}
+		res.Cut = cmp.Or(res.Cut, a.cut)
 		if a.stuck != nil && res.Stuck == nil {
 			res.Stuck = a.stuck
 		}

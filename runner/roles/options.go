@@ -91,10 +91,7 @@ func Misspelled(judge string, rows []Reviewer) (word, meant string) {
 	if _, known := FindPersona(word); known || other == nil || len(r.Criteria) > 0 || strings.Contains(word, " ") {
 		return "", ""
 	}
-	var keys []string
-	for _, p := range Personas() {
-		keys = append(keys, p.Key)
-	}
+	keys := termtext.Each(Personas(), func(p Persona) string { return p.Key })
 	return word, option.Nearest(strings.ToLower(word), keys)
 }
 

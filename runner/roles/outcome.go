@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/state"
 )
 
@@ -37,10 +38,7 @@ func Settle(all []state.Verdict) Outcome {
 
 // Summary is the outcome in one line.
 func (o Outcome) Summary() string {
-	var names []string
-	for _, v := range o.Verdicts {
-		names = append(names, v.Short())
-	}
+	names := termtext.Each(o.Verdicts, state.Verdict.Short)
 	text := strings.Join(names, ", ")
 	if o.Scored > 1 {
 		text += fmt.Sprintf(" (score %d)", o.Score)

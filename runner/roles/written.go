@@ -13,10 +13,7 @@ import (
 // written is a judge that a plan describes as a JSON object. The reader of the plan has checked its keys and values.
 func written(object string, rows []Reviewer) Reviewer {
 	all := gjson.Parse(object)
-	var criteria []string
-	for _, v := range all.Get("criteria").Array() {
-		criteria = append(criteria, v.Str)
-	}
+	criteria := termtext.Each(all.Get("criteria").Array(), func(v gjson.Result) string { return v.Str })
 	persona := all.Get("persona").Str
 	name := cmp.Or(all.Get("name").Str, persona, strings.Join(criteria, "; "), object)
 	r, err := find(name, rows)

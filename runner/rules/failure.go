@@ -58,9 +58,6 @@ func (f checkFailure) clause() string { return termtext.Fit(termtext.Line(f.why(
 
 // Names are those of the checks.
 func (f checkFailure) Names() string {
-	var names []string
-	for _, x := range f.Report.Blocking() {
-		names = append(names, x.Name)
-	}
+	names := termtext.Each(f.Report.Blocking(), func(x gate.Result) string { return x.Name })
 	return strings.Join(names, ", ")
 }

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/ptyexec"
 	"ralph/ptyexec/confine"
 	"ralph/runner/agent"
@@ -168,11 +169,7 @@ func (p profile) refuses(n network) string {
 
 // Names returns the sandboxes, the strongest first.
 func Names() []string {
-	var names []string
-	for _, p := range profiles() {
-		names = append(names, p.name)
-	}
-	return names
+	return termtext.Each(profiles(), func(p profile) string { return p.name })
 }
 
 // On is true if commands run in a sandbox.

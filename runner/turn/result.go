@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"ralph/logs/termtext"
 	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
@@ -159,10 +160,7 @@ func (r Result) Trusted(a Assignment, began time.Time) Result {
 
 // reopened is the plan after these ticks are taken back.
 func reopened(p Plan, reopen []Reopen) Plan {
-	var ticks []string
-	for _, r := range reopen {
-		ticks = append(ticks, r.Task)
-	}
+	ticks := termtext.Each(reopen, func(r Reopen) string { return r.Task })
 	return p.Without(ticks)
 }
 

@@ -360,11 +360,7 @@ func line(s string) string { return termtext.Line(s) }
 
 // lines makes one of each text; never nil, which is null in JSON.
 func lines(texts []string) []string {
-	all := []string{}
-	for _, text := range texts {
-		all = append(all, line(text))
-	}
-	return all
+	return termtext.Each(texts, line)
 }
 
 // Decode reads a report from its JSON. It lies where an agent can write, so its texts are

@@ -1,6 +1,7 @@
 package demo
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -167,9 +168,7 @@ type status struct {
 }
 
 func (s status) block() string {
-	if s.state == "" {
-		s.state = "IN_PROGRESS"
-	}
+	s.state = cmp.Or(s.state, "IN_PROGRESS")
 	if s.kind == "" {
 		s.kind = "IMPLEMENTATION"
 	}

@@ -1,6 +1,7 @@
 package hub
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -54,9 +55,7 @@ func fleetRun(ctx context.Context, o *fleetOptions) error {
 	if (o.Cert == "") != (o.Key == "") {
 		return cmdline.UsageError("--cert and --key: give both, or none")
 	}
-	if n == 0 {
-		n = -1 // any
-	}
+	n = cmp.Or(n, -1) // any
 	o.Host, o.Port = host, n
 	o.Trouble = func(err error) { fmt.Fprintf(os.Stderr, "ralph-hub: %v; trying again\n", err) }
 	ctx, stop := untilSignal(ctx)

@@ -310,10 +310,7 @@ func parseJSON(text string) (s Signal, explicit, ok bool) {
 		case name == "FILES_MODIFIED" && value.IsArray():
 			s.FilesModified = len(value.Array())
 		case name == "OPTIONS":
-			var options []string
-			for _, o := range value.Array() {
-				options = append(options, o.String())
-			}
+			options := termtext.Each(value.Array(), gjson.Result.String)
 			s.Options = strings.Join(options, " | ")
 		case name != "TASK": // other tools name the current task there
 			explicit = s.set(name, value.String()) || explicit

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -70,9 +71,7 @@ func (p *pytest) failed(rest string, isError bool) {
 		return
 	}
 	message := p.sections[sectionOf(id)].String()
-	if message == "" {
-		message = why
-	}
+	message = cmp.Or(message, why)
 	p.c.add(Test{Name: id, Status: Failed, Message: message, Loose: isError && p.after[sectionOf(id)]})
 }
 

@@ -109,9 +109,7 @@ func (s Summary) Merge(o Summary) Summary {
 	c.passed, c.skipped = max(s.Passed, o.Passed), max(s.Skipped, o.Skipped)
 	c.known = s.Known || o.Known
 	c.nothing = s.Nothing
-	if c.nothing == "" {
-		c.nothing = o.Nothing
-	}
+	c.nothing = cmp.Or(c.nothing, o.Nothing)
 	sum := c.summary()
 	if sum.Total() == 0 {
 		sum.None = cmp.Or(s.None, o.None)

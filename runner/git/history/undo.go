@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"ralph/logs/termtext"
 	"ralph/runner/git"
 	"ralph/runner/git/command"
 )
@@ -112,10 +113,7 @@ func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Und
 
 // Name returns "iteration 3" or "iterations 5, 3".
 func (r Request) Name() string {
-	var numbers []string
-	for _, k := range r.Iterations {
-		numbers = append(numbers, strconv.Itoa(k.Iteration))
-	}
+	numbers := termtext.Each(r.Iterations, func(k Kept) string { return strconv.Itoa(k.Iteration) })
 	if len(numbers) == 1 {
 		return "iteration " + numbers[0]
 	}

@@ -283,9 +283,7 @@ func (r *reader) add(at place, t task.Task, spot task.Spot) error {
 			r.where(other))
 	}
 	r.seen[t.ID] = len(r.Tasks)
-	if t.Title == "" {
-		t.Title = t.ID
-	}
+	t.Title = cmp.Or(t.Title, t.ID)
 	r.Tasks, r.Spots = append(r.Tasks, t), append(r.Spots, spot)
 	return nil
 }

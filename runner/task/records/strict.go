@@ -9,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/state/option"
 )
@@ -59,10 +60,7 @@ func (r *reader) check(at string, o gjson.Result, fields []field) {
 		i := slices.IndexFunc(fields, func(f field) bool { return sameKey(key.Str, f.key) })
 		switch {
 		case i < 0:
-			var known []string
-			for _, f := range fields {
-				known = append(known, f.key)
-			}
+			known := termtext.Each(fields, func(f field) string { return f.key })
 			line, _ := task.Position(r.data, key.Index)
 			r.refuse(fmt.Errorf("%s (line %d): unknown key %q; known: %s", at, line, key.Str, strings.Join(known, ", ")))
 		case v.Type != gjson.Null && !fields[i].fits(v):

@@ -2,6 +2,7 @@ package stories
 
 import (
 	"bytes"
+	"cmp"
 	"fmt"
 	"path"
 	"slices"
@@ -83,9 +84,7 @@ func (d *doc) backlogTask() (task.Task, task.Spot) {
 		Created: d.str("created_date"), Updated: d.str("updated_date"),
 		Description: paragraph(d.section("description")), Notes: paragraph(d.section("implementation plan")),
 	}
-	if t.Title == "" {
-		t.Title = t.ID
-	}
+	t.Title = cmp.Or(t.Title, t.ID)
 	if order, err := strconv.Atoi(d.str("ordinal")); err == nil && t.Priority == task.NoPriority {
 		t.Priority = task.Low + 1 + order
 	}

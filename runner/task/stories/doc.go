@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"ralph/logs/lazy"
+	"ralph/logs/termtext"
 	"ralph/runner/task"
 	"ralph/runner/task/boxes"
 	"ralph/state/projectfs"
@@ -206,10 +207,7 @@ func (d *doc) section(titles ...string) []boxes.MarkdownLine {
 
 // paragraph returns the text of lines, without blank lines around it.
 func paragraph(lines []boxes.MarkdownLine) string {
-	var texts []string
-	for _, l := range lines {
-		texts = append(texts, strings.TrimRight(l.Text, " \t"))
-	}
+	texts := termtext.Each(lines, func(l boxes.MarkdownLine) string { return strings.TrimRight(l.Text, " \t") })
 	return strings.TrimSpace(strings.Join(texts, "\n"))
 }
 

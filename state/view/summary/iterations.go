@@ -64,10 +64,7 @@ func outcomeOf(it *view.Iteration) string {
 
 // verdictsOf is what reviewers said; empty: none looked.
 func verdictsOf(it *view.Iteration) string {
-	var all []string
-	for _, v := range it.Verdicts {
-		all = append(all, v.Short())
-	}
+	all := termtext.Each(it.Verdicts, state.Verdict.Short)
 	return view.Prefix("review: ", strings.Join(all, ", "))
 }
 
