@@ -60,15 +60,10 @@ func placeholder(password string) bool {
 }
 
 func ofWords(text string) bool {
-	if text == "" {
-		return true
-	}
-	for _, word := range words()[text[0]] {
-		if rest, ok := strings.CutPrefix(text, word); ok && ofWords(rest) {
-			return true
-		}
-	}
-	return false
+	return text == "" || slices.ContainsFunc(words()[text[0]], func(word string) bool {
+		rest, ok := strings.CutPrefix(text, word)
+		return ok && ofWords(rest)
+	})
 }
 
 // uselessAddress reports whether the password in an address, from "://" on, gives access

@@ -137,15 +137,6 @@ func moveKeys(up string, scroll func(by int), screenful func() int) []binding {
 
 const allUp = "pgup b ctrl-u"
 
-// Keys lists the keys that are bound on the run's screen.
-func Keys() (names []string) {
-	u := newUI(Options{}.filled(), nil)
-	for _, b := range slices.Concat(u.run.Keys(), u.keys()) {
-		names = append(names, strings.Fields(b.keys)...)
-	}
-	return names
-}
-
 // keyName returns the name of a key in a table.
 func keyName(e *tcell.EventKey) string {
 	switch {

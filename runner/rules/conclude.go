@@ -117,7 +117,7 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 	case call.NotStarted != "":
 		d.Reason, d.Next = call.NotStarted, "install or mend the program of the agent "+name+
 			", or name another with AGENT_CMD (ralph doctor says more), then: ralph resume"
-	case call.Made && kindOf(call.Outcome.Class) == kindUnusable:
+	case call.Made && KindOf(call.Outcome.Class) == KindUnusable:
 		d.Reason, d.Next = seenIn(call.Outcome), remedyFor(call.Outcome, name, call.Withheld)
 	default:
 		return Decision{}, false
@@ -128,7 +128,7 @@ func agentUnusable(f Conclusion) (Decision, bool) {
 func usageLimit(f Conclusion) (Decision, bool) {
 	o := f.Result.Call.Outcome
 	switch {
-	case !f.Result.Call.Made || kindOf(o.Class) != kindLimit:
+	case !f.Result.Call.Made || KindOf(o.Class) != KindLimit:
 		return Decision{}, false
 	case f.nothingLeft():
 		return Decision{Action: state.ActionContinue, Reason: o.Reason + "; the plan has nothing left"}, true
@@ -144,17 +144,17 @@ func usageLimit(f Conclusion) (Decision, bool) {
 
 func transient(f Conclusion) (Decision, bool) {
 	o := f.Result.Call.Outcome
-	switch kindOf(o.Class) {
-	case kindStale:
+	switch KindOf(o.Class) {
+	case KindStale:
 		if f.Memory.Stale { // this is the first refusal: a second one resets Stale
 			return Decision{Action: state.ActionRetry, Reason: o.Reason + "; trying once more without the session",
 				Until: f.Now}, true
 		}
-	case kindTransient:
+	case KindTransient:
 		if f.Memory.Retries > 0 {
 			wait := max(doubled(5*time.Second, f.Memory.Retries), o.RetryAfter)
 			return Decision{Action: state.ActionRetry, Until: f.Now.Add(wait),
-				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, maxRetries,
+				Reason: fmt.Sprintf("%s; try %d of %d in %s", o.Reason, f.Memory.Retries, MaxRetries,
 					wait.Round(time.Second))}, true
 		}
 	}

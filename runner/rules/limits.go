@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// maxRetries bounds the transient failures that cost nothing; one more
+	// MaxRetries bounds the transient failures that cost nothing; one more
 	// counts as a failed iteration and feeds the breaker.
-	maxRetries = 10
+	MaxRetries = 10
 	// limitPatience is the longest that a run waits for a reset. If it is further away, the run stops.
 	limitPatience = 24 * time.Hour
 	// BoundWithoutPlan is how many iterations a run may make that has neither a plan nor a limit of its own.

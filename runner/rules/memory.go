@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/turn"
@@ -48,21 +47,21 @@ func (m Memory) After(r turn.Result, damaged bool, p Policy, now time.Time) Memo
 		return m
 	}
 	m = m.contradiction(r)
-	switch kindOf(r.Call.Outcome.Class) {
-	case kindLimit:
+	switch KindOf(r.Call.Outcome.Class) {
+	case KindLimit:
 		m.Limits++
 		return m
-	case kindTransient:
-		if m.Retries < maxRetries {
+	case KindTransient:
+		if m.Retries < MaxRetries {
 			m.Retries++
 			return m
 		}
-	case kindStale:
+	case KindStale:
 		if !m.Stale {
 			m.Stale = true
 			return m
 		}
-	case kindUnusable:
+	case KindUnusable:
 		return m
 	}
 	m.Retries, m.Limits, m.Stale = 0, 0, false
@@ -117,10 +116,10 @@ func (m Memory) contradiction(r turn.Result) Memory {
 		m.Verified = false
 		return m
 	}
-	kind := kindOf(r.Call.Outcome.Class)
-	retried := kind == kindTransient && m.Retries < maxRetries || kind == kindStale && !m.Stale
+	kind := KindOf(r.Call.Outcome.Class)
+	retried := kind == KindTransient && m.Retries < MaxRetries || kind == KindStale && !m.Stale
 	switch s := r.Call.Signal; {
-	case kind == kindLimit, retried && was.Contradiction != "":
+	case kind == KindLimit, retried && was.Contradiction != "":
 		return was
 	case r.Cut != "": // the turn could not clear it up
 		m.Contradiction = was.Contradiction
@@ -144,58 +143,32 @@ func streak(n int, again bool) int {
 	return 0
 }
 
-// Answer says in words what the loop does about an outcome.
-func Answer(c ending.Class) string {
-	switch kindOf(c) {
-	case kindLimit:
-		return "wait until the reset, or stop with exit code 7; costs nothing"
-	case kindTransient:
-		return fmt.Sprintf("retry after 5 s, doubling up to 10 min, up to %d times; these retries cost nothing", maxRetries)
-	case kindUnusable:
-		return "stop with exit code 6"
-	case kindStale:
-		return "retry once without the session; costs nothing"
-	}
-	switch {
-	case c == ending.QuestionAsked:
-		return "the task waits for an answer; the run takes the next one"
-	case c == ending.PermissionDenied:
-		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
-	case c == ending.TimeoutWithWork:
-		return "continue, and the work counts; without any change it is an error"
-	case AgentHint(agent.Outcome{Class: c}) != "":
-		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
-	case c.Success():
-		return "continue, or end by the rules of completion"
-	}
-	return "continue after a wait (`COOLDOWN_ON_ERROR`); the circuit breaker counts it as an error"
-}
-
 // IsLimit tells whether a call met a usage limit.
-func IsLimit(c ending.Class) bool { return kindOf(c) == kindLimit }
+func IsLimit(c ending.Class) bool { return KindOf(c) == KindLimit }
 
-// kind groups the outcome classes by the answer that they get.
-type kind int
+// Kind groups the outcome classes by the answer that they get.
+type Kind int
 
 const (
-	kindCounts    kind = iota // an iteration like any other
-	kindLimit                 // wait for the window
-	kindTransient             // the service failed: try again
-	kindUnusable              // no try can succeed
-	kindStale                 // the session is gone: once more without it
+	KindCounts    Kind = iota // an iteration like any other
+	KindLimit                 // wait for the window
+	KindTransient             // the service failed: try again
+	KindUnusable              // no try can succeed
+	KindStale                 // the session is gone: once more without it
 )
 
-func kindOf(c ending.Class) kind {
+// KindOf returns the kind of a class.
+func KindOf(c ending.Class) Kind {
 	if c.Transient() {
-		return kindTransient
+		return KindTransient
 	}
 	switch c {
 	case ending.UsageLimit, ending.SpendLimit:
-		return kindLimit
+		return KindLimit
 	case ending.Auth, ending.NoCredit, ending.DisabledByAdmin, ending.BadModel, ending.BadFlag:
-		return kindUnusable
+		return KindUnusable
 	case ending.StaleSession:
-		return kindStale
+		return KindStale
 	}
-	return kindCounts
+	return KindCounts
 }

@@ -227,7 +227,7 @@ func TestMemory_transientForEver_isBounded(t *testing.T) {
 		m = fold(m, defaults(), it)
 		calls++
 	}
-	if want := 3 * (maxRetries + 1); calls != want {
+	if want := 3 * (MaxRetries + 1); calls != want {
 		t.Errorf("%d calls before the breaker opened, want %d", calls, want)
 	}
 }

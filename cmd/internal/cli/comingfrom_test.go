@@ -15,7 +15,6 @@ import (
 
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/config"
-	"ralph/monitor"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/prompt"
 	"ralph/runner/rules"
@@ -56,7 +55,7 @@ func TestComingFrom_whatItNames_exists(t *testing.T) {
 
 // existing reports whether a name in the documents stands for something that is there.
 func existing(t *testing.T, root string) func(name string) bool {
-	known := append(append(stateFiles(t), ".ralphrc", "last_action", "judge_results", "validation_results"), monitor.Keys()...)
+	known := append(stateFiles(t), ".ralphrc", "last_action", "judge_results", "validation_results")
 	for _, o := range config.Table() {
 		known = append(append(known, o.Key), o.Aliases...)
 	}

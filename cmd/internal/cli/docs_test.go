@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/runner/agent"
 	"ralph/runner/agent/ending"
 	"ralph/runner/agent/statusblock"
 	"ralph/runner/audit"
@@ -113,17 +114,44 @@ func outcomes() string {
 	var answers []string
 	of := map[string]string{}
 	for _, c := range ending.Classes() {
-		answer := rules.Answer(c.Class)
-		if of[answer] == "" {
-			answers = append(answers, answer)
+		then := answer(c.Class)
+		if of[then] == "" {
+			answers = append(answers, then)
 		}
-		of[answer] += fmt.Sprintf("- `%s`: %s\n", c.Class, c.Meaning)
+		of[then] += fmt.Sprintf("- `%s`: %s\n", c.Class, c.Meaning)
 	}
 	var out strings.Builder
 	for _, a := range answers {
 		fmt.Fprintf(&out, "%s%s:\n\n%s\n", strings.ToUpper(a[:1]), a[1:], of[a])
 	}
 	return out.String()
+}
+
+// answer says in words what the loop does about an outcome.
+func answer(c ending.Class) string {
+	switch rules.KindOf(c) {
+	case rules.KindLimit:
+		return "wait until the reset, or stop with exit code 7; costs nothing"
+	case rules.KindTransient:
+		return fmt.Sprintf("retry after 5 s, doubling up to 10 min, up to %d times; these retries cost nothing", rules.MaxRetries)
+	case rules.KindUnusable:
+		return "stop with exit code 6"
+	case rules.KindStale:
+		return "retry once without the session; costs nothing"
+	}
+	switch {
+	case c == ending.QuestionAsked:
+		return "the task waits for an answer; the run takes the next one"
+	case c == ending.PermissionDenied:
+		return "continue and tell the agent; exit code 3 after `CB_PERMISSION_DENIAL_THRESHOLD` in a row"
+	case c == ending.TimeoutWithWork:
+		return "continue, and the work counts; without any change it is an error"
+	case rules.AgentHint(agent.Outcome{Class: c}) != "":
+		return "continue and tell the agent; the circuit breaker counts it if nothing changed"
+	case c.Success():
+		return "continue, or end by the rules of completion"
+	}
+	return "continue after a wait (`COOLDOWN_ON_ERROR`); the circuit breaker counts it as an error"
 }
 
 // generated are the tables that documents take from the code, by the name in

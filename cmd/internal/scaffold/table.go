@@ -447,12 +447,8 @@ func wantsValue(makefile, recipe string) bool {
 		return !builtIn && !assigned.MatchString(makefile)
 	}
 	finds := func(pattern string, wanted func(variable string) bool) bool {
-		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1) {
-			if wanted(m[1]) {
-				return true
-			}
-		}
-		return false
+		all := regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1)
+		return slices.ContainsFunc(all, func(m []string) bool { return wanted(m[1]) })
 	}
 	fails := strings.Contains(recipe, "exit") || strings.Contains(recipe, "error")
 	tested := finds(`(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
