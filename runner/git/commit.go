@@ -143,10 +143,15 @@ func (r CommitRequest) commit(ctx context.Context, root string, files []string) 
 	if err == nil {
 		// The index does not know yet that the files are as committed, so each git status would read them again. If this
 		// fails, git is only slower.
-		_, _ = command.Call{Dir: root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdin: strings.Join(files, "\x00")}.
+		_, _ = command.Call{Dir: root, Env: []string{"GIT_LITERAL_PATHSPECS=1"}, Stdin: strings.Join(present(root, files), "\x00")}.
 			Run(ctx, "add", "--refresh", "--ignore-errors", "--pathspec-from-file=-", "--pathspec-file-nul")
 	}
 	return oid, err
+}
+
+// present returns the files that exist.
+func present(root string, files []string) []string {
+	return slices.DeleteFunc(slices.Clone(files), func(f string) bool { return !exists(root, filepath.FromSlash(f)) })
 }
 
 // commitFiles writes the commit, on top of head, with the files as they are on disk. The id is empty if the tree is still
@@ -175,6 +180,7 @@ func commitFiles(ctx context.Context, root, head, was string, files []string, me
 		return "", nil, err
 	}
 	out, err := command.Run(ctx, root, "diff-tree", "--root", "-r", "--raw", "-z", "--no-abbrev", "--no-commit-id", "--no-renames",
+		"--ignore-submodules=none",
 		oid)
 	if err != nil {
 		return "", nil, err

@@ -3,6 +3,7 @@ package git
 // This file finds what git ignores although it decides how tests run.
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path"
@@ -72,6 +73,8 @@ func standsIn(root, name string) (string, bool) {
 	data, err := projectfs.In(root).Read(filepath.Join(root, name), maxText)
 	text := string(data)
 	switch {
+	case err != nil && !errors.Is(err, fs.ErrNotExist): // a link, or too large: Python loads it all the same
+		return err.Error(), true
 	case err != nil, strings.HasSuffix(base, "_test.go") && !strings.Contains(text, "func TestMain("):
 		return "", false
 	case site: // a line of a .pth runs if it imports; virtualenv has one of its own

@@ -79,8 +79,9 @@ func (s *Set) At(ctx context.Context, p Point, facts func() Facts) Verdict {
 			break
 		}
 		if gate.Touched(f.Files, h.When) {
+			changed := s.rewritten() // a script may put itself back
 			o := s.runOne(ctx, h, f)
-			if o.answer.Complete && s.rewritten() {
+			if o.answer.Complete && (changed || s.rewritten()) {
 				o.answer.Complete, o.answer.Note = false, "the script of a hook was changed in this run, so no hook ends it"
 			}
 			v.add(h, o)

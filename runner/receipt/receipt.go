@@ -200,6 +200,12 @@ func setting(ctx context.Context, dir, key string) string {
 // seal puts a statement into an envelope, signed if there is a key.
 func (s Signer) seal(ctx context.Context, st Statement) ([]byte, error) {
 	payload, err := json.Marshal(st)
+	if err == nil { // once more: bytes that are no UTF-8 are written in another way the first time
+		err = json.Unmarshal(payload, &st)
+	}
+	if err == nil {
+		payload, err = json.Marshal(st)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -57,6 +58,11 @@ func Resolve(ctx context.Context, dir, text string) (r Range, err error) {
 		}
 		return oid
 	}
+	for _, name := range []string{base, head} {
+		if err := ambiguous(ctx, dir, name); err != nil {
+			return r, err
+		}
+	}
 	r = Range{dir: dir, Base: find(base), Head: find(head)}
 	if err != nil {
 		return r, fmt.Errorf("%q names no commits", text)
@@ -66,6 +72,18 @@ func Resolve(ctx context.Context, dir, text string) (r Range, err error) {
 	}
 	r.all, err = commits(ctx, dir, r.Base+".."+r.Head)
 	return r, err
+}
+
+// ambiguous fails if a name is that of a branch and of a tag: an agent may have made the tag.
+func ambiguous(ctx context.Context, dir, name string) error {
+	name, _, _ = strings.Cut(name, "^")
+	name, _, _ = strings.Cut(name, "~")
+	out, err := command.Run(ctx, dir, "for-each-ref", "--format=%(refname)", "refs/tags/"+name, "refs/heads/"+name, "refs/remotes/"+name)
+	of := slices.DeleteFunc(strings.Fields(out), func(ref string) bool { return !strings.HasSuffix(ref, "/"+name) })
+	if err == nil && name != "" && len(of) > 1 {
+		err = fmt.Errorf("%q may be %s: write it out", name, strings.Join(of, " or "))
+	}
+	return err
 }
 
 // Policy reads the policy of the base. It is a protection: what is not understood is an error.
@@ -172,7 +190,14 @@ func (r Range) allowed(ctx context.Context, p Policy) (path string, done func(),
 	if len(p.Signers) > 0 {
 		return temp(strings.Join(p.Signers, "\n"))
 	}
-	return setting(ctx, r.dir, "gpg.ssh.allowedSignersFile"), func() {}, nil
+	// An agent can write the settings of the repository; a path that is not absolute leads into a branch.
+	for _, scope := range []string{"--global", "--system"} {
+		path, _ = command.Line(ctx, r.dir, "config", scope, "--includes", "--type=path", "--get", "gpg.ssh.allowedSignersFile")
+		if filepath.IsAbs(path) {
+			return path, func() {}, nil
+		}
+	}
+	return "", func() {}, nil
 }
 
 // notes returns the receipts, by commit. One that is too large is empty.
@@ -228,6 +253,8 @@ func (r Range) open(ctx context.Context, note, allowed string, c commit, row *Ro
 		return st, fmt.Errorf("has a receipt that cannot be read: %w", err)
 	case st.Type != statementType || st.PredicateType != predicateType:
 		return st, fmt.Errorf("has a receipt of an unknown kind, %q", st.PredicateType)
+	case st.Predicate.Run == "":
+		return st, errors.New("has a receipt that names no run")
 	case len(st.Subject) != 1 || st.Subject[0].Digest != Digests{c.oid, c.tree}:
 		return st, errors.New("has a receipt for another commit")
 	case c.run != "" && c.run != st.Predicate.Run:
@@ -249,7 +276,7 @@ func (row *Row) meet(want Policy) {
 	}
 	for _, c := range want.Checks {
 		if !slices.ContainsFunc(row.Policy.Checks, func(has gate.Check) bool {
-			return has.Name == c.Name && has.Required() && has.Reproduce() == logs.Redact(c.Reproduce())
+			return has.Name == c.Name && has.Required() && slices.Equal(has.When, c.When) && has.Reproduce() == logs.Redact(c.Reproduce())
 		}) {
 			row.fail("was made without the required check %s: %s", c.Name, c.Reproduce())
 		}
@@ -260,13 +287,18 @@ func (row *Row) meet(want Policy) {
 func together(rows []Row, want Policy) (all []string) {
 	verdicts, missing := map[string]gate.Verdict{}, map[string][]string{}
 	for _, row := range rows {
+		for _, c := range want.Checks { // one that always runs says nothing where it did not run
+			if row.Run != "" && len(c.When) == 0 {
+				delete(verdicts, c.Name)
+			}
+		}
 		for _, ran := range row.Results.Checks {
 			if ran.Verdict != gate.VerdictSkipped {
 				verdicts[ran.Name] = ran.Verdict
 			}
 		}
 		if row.Run != "" { // a later turn for the same task may carry the verdict
-			missing[row.TaskID] = slices.DeleteFunc(slices.Clone(want.Reviewers), func(name string) bool {
+			missing[row.TaskID+"\x00"+row.SHA256] = slices.DeleteFunc(slices.Clone(want.Reviewers), func(name string) bool {
 				return slices.ContainsFunc(row.Reviews, func(v state.Verdict) bool { return v.Name == name && v.Passes() })
 			})
 		}
@@ -276,9 +308,9 @@ func together(rows []Row, want Policy) (all []string) {
 			all = append(all, fmt.Sprintf("the check %s did not pass at the end: %q", c.Name, v))
 		}
 	}
-	for _, id := range slices.Sorted(maps.Keys(missing)) {
-		if len(missing[id]) > 0 {
-			all = append(all, fmt.Sprintf("task %q was not passed by %s", id, strings.Join(missing[id], ", ")))
+	for _, key := range slices.Sorted(maps.Keys(missing)) {
+		if id, _, _ := strings.Cut(key, "\x00"); len(missing[key]) > 0 {
+			all = append(all, fmt.Sprintf("task %q was not passed by %s", id, strings.Join(missing[key], ", ")))
 		}
 	}
 	return all

@@ -149,6 +149,7 @@ func IsLimit(c ending.Class) bool { return KindOf(c) == KindLimit }
 // Kind groups the outcome classes by the answer that they get.
 type Kind int
 
+// The kinds of outcome classes.
 const (
 	KindCounts    Kind = iota // an iteration like any other
 	KindLimit                 // wait for the window

@@ -60,7 +60,7 @@ func (l *listener) take(p state.Payload) {
 		n, bulk = shownHead+len(d.Text), !d.Error
 	}
 	most := min(shownMost, shownAtOnce+int(time.Since(l.began).Seconds()*shownSecond))
-	if bulk && l.shown+n > most {
+	if bulk && l.shown+n > most || l.shown+n > shownMost {
 		if l.keep(p); !l.told {
 			l.told = true
 			l.show(state.Text{Text: "(this is more than anybody can read: the rest is in " + l.raw + ")", Source: state.FromHint})

@@ -139,7 +139,8 @@ func ClaimsDone(final string, t task.Task) bool {
 // turn has no other work, so that all is complete is enough.
 func confirms(final string, t task.Task) bool {
 	signal, ok := statusblock.Parse(final)
-	return ok && (signal.Status == statusblock.Complete || signal.Exit) && signal.Task+signal.StoryID == "" ||
+	return ok && (signal.Status == statusblock.Complete || signal.Exit && signal.Status != statusblock.Blocked && signal.Status != statusblock.Error) &&
+		signal.Task+signal.StoryID == "" ||
 		ClaimsDone(final, t)
 }
 

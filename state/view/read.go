@@ -23,7 +23,9 @@ func ReadRun(r *state.Reader, run string, alive bool) (*Run, error) {
 			_, origin, _ := bytes.Cut(line, []byte(`"kind":"tool",`))
 			if origin, _, _ = bytes.Cut(origin, []byte(`"data":`)); !bytes.Equal(origin, from) || len(from) == 0 {
 				h := state.HeadOf(line)
-				from = bytes.Clone(origin)
+				if from = nil; h.Run != "" {
+					from = bytes.Clone(origin)
+				}
 				call = state.NewEvent(state.Origin{Run: h.Run, Iteration: h.Iteration, Task: h.Task}, h.Time, state.Tool{})
 			}
 			e, ok = call, true
