@@ -1,7 +1,7 @@
 // Package receipt states what a turn of a run did, in a form that a stranger can check: an in-toto statement about a
 // commit in a DSSE envelope, signed with the SSH key that git signs with, and kept as a git note of the commit.
 //
-//	Write: turn.Result --> Statement --> Signer.Seal --> refs/notes/ralph
+//	Write: turn.Result --> Statement --> envelope --> refs/notes/ralph
 //	Check: the commits of a range --> their notes --> signature, chain, policy --> a line for each failure
 //
 // A receipt has no source text, no prompt and no secret.
@@ -282,7 +282,7 @@ const Ref = "refs/notes/ralph"
 // maxNote bounds a receipt, in bytes.
 const maxNote = 1 << 20
 
-// noteScript writes a note in one go: a killed ralph leaves a whole one, or none.
+// noteScript finishes even if ralph is killed, so that a note is whole or not there.
 const noteScript = `trap '' HUP INT TERM; "$@"`
 
 // Write completes the predicate with what git knows about a commit, signs the statement, and keeps it. If p.Base is empty,
@@ -313,8 +313,7 @@ func (s Signer) Write(ctx context.Context, commit string, p Predicate) error {
 	}
 	args, err := command.Program("notes", "--ref="+Ref, "add", "-f", "-F", "-", commit)
 	if err == nil {
-		_, err = command.Call{Dir: s.dir, Script: noteScript, Stdin: string(note), Env: []string{"GIT_AUTHOR_NAME=ralph",
-			"GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph", "GIT_COMMITTER_EMAIL=ralph@localhost"}}.Run(ctx, args...)
+		_, err = command.Call{Dir: s.dir, Script: noteScript, Stdin: string(note), Env: command.Ralph()}.Run(ctx, args...)
 	}
 	return err
 }

@@ -32,7 +32,7 @@ type Policy struct {
 	Sandbox   []string     // of which one was on; empty: any, or none
 	Agents    []string     // of which one worked; empty: any
 	File      string       `yaml:"-"` // its name; or "no ", and its name
-	Signers   []string     // lines as in git's gpg.ssh.allowedSignersFile; empty: those of that file
+	Signers   []string     // lines as in git's gpg.ssh.allowedSignersFile; empty: those of the file that the user's own settings name
 }
 
 // Range is part of the history, from a commit that is trusted.
@@ -144,7 +144,7 @@ func (r Range) Check(ctx context.Context, p Policy) (rows []Row, failed []string
 	}
 	defer done()
 	if allowed == "" {
-		failed = append(failed, "nobody says whose signature counts: set signers in "+PolicyFile+", or git config gpg.ssh.allowedSignersFile")
+		failed = append(failed, "nobody says whose signature counts: set signers in "+PolicyFile+", or git config --global gpg.ssh.allowedSignersFile")
 	}
 	notes, err := r.notes(ctx)
 	if err != nil {

@@ -94,7 +94,7 @@ func obey(sig os.Signal, asked time.Time, quit <-chan struct{}) {
 	os.Exit(interruptBy(sig).Exit)
 }
 
-// Pause waits. It returns false if ctx ends before.
+// Pause waits, and returns false if ctx ends first.
 func Pause(ctx context.Context, d time.Duration) bool {
 	select {
 	case <-ctx.Done():

@@ -324,6 +324,11 @@ func Identity(ctx context.Context, root string) []string {
 			return nil
 		}
 	}
+	return Ralph()
+}
+
+// Ralph returns variables that make ralph the author.
+func Ralph() []string {
 	return []string{"GIT_AUTHOR_NAME=ralph", "GIT_AUTHOR_EMAIL=ralph@localhost", "GIT_COMMITTER_NAME=ralph",
 		"GIT_COMMITTER_EMAIL=ralph@localhost"}
 }
