@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,6 +19,7 @@ import (
 	"syscall"
 	"time"
 
+	"ralph/logs/lazy"
 	"ralph/ptyexec"
 )
 
@@ -66,8 +68,22 @@ func (c Call) Run(ctx context.Context, args ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return c.start(ctx, append(env, pins...), args)
+	env = append(env, pins...)
+	for wait := 20 * time.Millisecond; ; wait *= 2 {
+		out, err := c.start(ctx, env, args)
+		if err == nil || wait > time.Second || c.Script != "" || c.Program != "" || !halfMade().MatchString(err.Error()) {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return "", fmt.Errorf("run git: %w", ctx.Err())
+		case <-time.After(wait):
+		}
+	}
 }
+
+// halfMade is in what git says when it reads the worktrees while another git makes one: that one's file is empty for a moment.
+var halfMade = lazy.Regexp(`^run git: .*failed to read \S*worktrees/[^/]+/commondir`)
 
 // workBound is how long a process that was asked to end may wait for a git command.
 const workBound = 20 * time.Second
@@ -259,6 +275,12 @@ func MetaDir(root string) string {
 func Unlock(root string, names ...string) {
 	for _, name := range names {
 		_ = os.Remove(filepath.Join(MetaDir(root), filepath.FromSlash(name)+".lock"))
+	}
+	if slices.Contains(names, "index") { // commit --only writes a second index, with its pid in the name
+		found, _ := fs.Glob(os.DirFS(MetaDir(root)), "next-index-*.lock")
+		for _, name := range found {
+			_ = os.Remove(filepath.Join(MetaDir(root), name))
+		}
 	}
 }
 

@@ -3,8 +3,11 @@ package command
 import (
 	"context"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 )
 
 // The lock files are real: git itself refuses to wait for them for long.
@@ -45,5 +48,30 @@ func TestLocked_otherErrors_areNotAboutLocks(t *testing.T) {
 	}
 	if got := locked("fatal: Unable to create '/it's/.git/index.lock': File exists.\n\nmore"); !strings.HasSuffix(got, "'s/.git/index.lock") {
 		t.Errorf("a quote in the path: %q", got)
+	}
+}
+
+// Another git that makes a worktree writes this file after it has created it.
+func TestRun_worktreeInTheMaking_isWaitedFor(t *testing.T) {
+	p := repository(t)
+	p.Git("worktree", "add", "-q", "--detach", filepath.Join(t.TempDir(), "other"))
+	p.Write(".git/worktrees/other/commondir", "")
+	time.AfterFunc(50*time.Millisecond, func() {
+		_ = os.WriteFile(p.Path(".git/worktrees/other/commondir"), []byte("../..\n"), 0o644)
+	})
+	out, err := Run(context.Background(), p.Dir, "for-each-ref", "--format=%(refname)%(worktreepath)", "refs/heads")
+	if err != nil || out == "" {
+		t.Errorf("got %q, %v", out, err)
+	}
+}
+
+func TestUnlock_removesWhatAKilledCommitLeft(t *testing.T) {
+	p := repository(t)
+	for _, name := range []string{"index.lock", "next-index-4711.lock"} {
+		p.Write(".git/"+name, "")
+	}
+	Unlock(p.Dir, "index")
+	if left, _ := filepath.Glob(p.Path(".git/*.lock")); len(left) > 0 {
+		t.Errorf("left: %v", left)
 	}
 }
