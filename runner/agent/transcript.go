@@ -160,7 +160,24 @@ const (
 type StuckWatch struct {
 	why   string
 	open  map[string]state.Tool
-	steps map[string][]string // the newest calls with their answers, of the agent itself ("") and each of its sub-agents
+	steps map[string][]*step // the newest ones, of the agent itself ("") and each of its sub-agents
+}
+
+// step is a call and its answer, without times once they have been compared: nearly all calls differ.
+type step struct {
+	call, answer string
+	timeless     bool
+}
+
+func (s *step) same(other *step) bool {
+	return s.call == other.call && s.compared() == other.compared()
+}
+
+func (s *step) compared() string {
+	if !s.timeless {
+		s.answer, s.timeless = wire.Sum(timeless(s.answer)), true
+	}
+	return s.answer
 }
 
 // See takes what the agent reports, and says what it repeats; empty: it is not stuck.
@@ -168,7 +185,7 @@ func (w *StuckWatch) See(p state.Payload) string {
 	switch d := p.(type) {
 	case state.Tool:
 		if w.open == nil {
-			w.open, w.steps = map[string]state.Tool{}, map[string][]string{}
+			w.open, w.steps = map[string]state.Tool{}, map[string][]*step{}
 		}
 		w.open[d.ID] = d
 	case state.ToolResult:
@@ -187,7 +204,7 @@ func (w *StuckWatch) add(call state.Tool, answer state.ToolResult) {
 		w.steps[call.Parent] = nil
 		return
 	}
-	steps := append(w.steps[call.Parent], wire.Sum(call.Name, call.Sum, timeless(answer.Text), fmt.Sprint(answer.Error)))
+	steps := append(w.steps[call.Parent], &step{call: wire.Sum(call.Name, call.Sum, fmt.Sprint(answer.Error)), answer: answer.Text})
 	steps = steps[max(0, len(steps)-longest*sameRounds):]
 	w.steps[call.Parent] = steps
 	for period := 1; period <= longest; period++ {
@@ -196,7 +213,7 @@ func (w *StuckWatch) add(call state.Tool, answer state.ToolResult) {
 			most, what = sameAnswers, fmt.Sprintf("the same call got the same answer %d times in a row:", sameAnswers)
 		}
 		from := len(steps) - most*period
-		if from >= 0 && slices.Equal(steps[from:len(steps)-period], steps[from+period:]) {
+		if from >= 0 && slices.EqualFunc(steps[from:len(steps)-period], steps[from+period:], (*step).same) {
 			w.why = what + " " + termtext.Line(strings.TrimSuffix(fmt.Sprintf("%s(%.200s)", call.Name, call.Arg), "()"))
 			return
 		}

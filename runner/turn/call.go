@@ -84,10 +84,12 @@ func (t *turn) call(ctx context.Context, before Plan) (call, error) {
 		decoder.Resume(t.a.Agent.Session.Counted)
 	}
 	c.exit, err = ptyexec.Run(ctx, cmd, func(p []byte) bool {
-		if err := out.Write(p); err != nil {
+		recorded := make(chan error, 1)
+		go func() { recorded <- out.Write(p) }() // beside the decoder: in a flood each takes about as long
+		_, _ = decoder.Write(p)                  // never fails
+		if err := <-recorded; err != nil {
 			cancel(err) // ralph must not spend money on a call that it cannot record
 		}
-		_, _ = decoder.Write(p) // never fails
 		if decoder.Stuck() || c.transcript.Repeats != "" {
 			cancel(nil)
 		}
