@@ -137,8 +137,7 @@ func (f *Fold) Build(s Source) *Report {
 		if r.EndedAt = f.clock.now; !current {
 			r.Status = state.ExitOf(end.Exit).Status
 		}
-		answered := st.Rule == state.RuleQuestion && st.Next != end.Next
-		if current && !st.Active() && st.Rule != "" && (st.ExitCode != end.Exit || st.Undone > 0 || answered) { // ralph accept, undo or answer since then
+		if current && !st.Active() && st.Rule != "" && (st.ExitCode != end.Exit || st.Undone > 0 || st.Next != end.Next) { // ralph accept, undo, answer or task since then
 			r.Rule, r.Why, r.Exit, r.Advice = line(st.Rule), line(st.Reason), st.ExitCode, line(st.Next)
 		}
 	} else if r.Status == view.StateCrashed {

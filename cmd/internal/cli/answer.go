@@ -79,17 +79,25 @@ func tellAnswered(f *cmdline.Factory, r *state.Reader, store question.Store) err
 		slices.ContainsFunc(all, question.Question.Open) {
 		return err // without a status, no run waits for anything
 	}
-	w, err := f.Lock(r.Dir(), "answer")
-	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another answer
+	return goOn(f, r, func(s *state.Status) bool {
+		s.Reason = "the questions that it waited for are answered"
+		return s.Rule == state.RuleQuestion
+	})
+}
+
+// goOn records in status.json that ralph resume comes next, if the latest run has ended and what it waits for is true now.
+func goOn(f *cmdline.Factory, r *state.Reader, is func(*state.Status) bool) error {
+	w, err := f.Lock(r.Dir(), "resume")
+	if _, locked := errors.AsType[*state.LockedError](err); locked { // a run that starts now, or another verb
 		return nil
 	} else if err != nil {
 		return err
 	}
 	defer w.Release()
 	s, err := w.Status()
-	if err != nil || s.Rule != state.RuleQuestion || s.Active() {
+	if err != nil || s.Active() || !is(&s) {
 		return err
 	}
-	s.Reason, s.Next = "the questions that it waited for are answered", "ralph resume"
+	s.Next = "ralph resume"
 	return w.SaveStatus(s)
 }

@@ -86,8 +86,8 @@ func initRun(o *initOptions) error {
 	if a.Test+a.Build != "" {
 		a.Detected = nil // commands replace what is detected
 	}
-	for _, row := range a.Detected {
-		o.Say("check: %s", row.Reproduce())
+	for _, line := range a.Checks() {
+		o.Say("check: %s", line)
 	}
 	if o.ai || !o.yes && o.CanAsk() {
 		if files, err = scaffold.Files(dir, found, a.scaffold(cfg, found)); err != nil {
@@ -109,7 +109,7 @@ func initRun(o *initOptions) error {
 	if slices.ContainsFunc(write, func(file scaffold.File) bool { return file.Path == ".ralphrc" }) {
 		o.trustOwn(dir, a)
 	}
-	o.sayNext(dir, files, a)
+	o.sayNext(dir, files, a, found.Wants)
 	return nil
 }
 
@@ -332,8 +332,8 @@ func (o *initOptions) analyse(a *answers) error {
 	return nil
 }
 
-// sayNext lists the commands that come next.
-func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
+// sayNext lists the commands that come next; wants is what make test wants.
+func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers, wants string) {
 	plan := files[slices.IndexFunc(files, func(f scaffold.File) bool { return f.Path == scaffold.ImportPath })]
 	name, add := plan.Path, ".ralph .ralphrc"
 	if plan.Kept != "" && plan.Kept != plan.Path {
@@ -348,7 +348,13 @@ func (o *initOptions) sayNext(dir string, files []scaffold.File, a answers) {
 	if o.Dir != "" {
 		vcs, ralph = vcs+" -C "+cmdline.Quote(o.Dir), ralph+" -C "+cmdline.Quote(o.Dir)
 	}
-	if a.Test == "" && len(a.Detected) == 0 {
+	switch {
+	case a.Test != "" || len(a.Detected) > 0: // there is one
+	case wants == "MAKECMDGOALS":
+		o.Say(`no test command: make test needs the name of another target; set TEST_COMMAND="make test ..." in .ralphrc`)
+	case wants != "":
+		o.Say(`no test command: make test needs a value for %s; set TEST_COMMAND="make test %[1]s=..." in .ralphrc`, wants)
+	default:
 		o.Say("no test command: set TEST_COMMAND in .ralphrc once there is one, " +
 			"so that ralph can check the agent's work")
 	}

@@ -164,6 +164,23 @@ func TestInit_noCommandFound_isCommentedOut(t *testing.T) {
 	}
 }
 
+// A target that cannot run as it is would be a check that always fails.
+func TestInit_makeTargetThatNeedsAValue_saysWhatIsMissing(t *testing.T) {
+	for makefile, want := range map[string]string{
+		"test: ; ./run $(NAME)\n": `no test command: make test needs a value for NAME; set TEST_COMMAND="make test NAME=..." in .ralphrc`,
+		"test:\nifndef PKG_NAME\n\t$(error no package)\nendif\n\tgo test $(PKG_NAME)\n": `TEST_COMMAND="make test PKG_NAME=..."`,
+		"ifndef TARGET\n$(error TARGET is not set)\nendif\ntest:\n\t./run\n":            `TEST_COMMAND="make test TARGET=..."`,
+		"test:\n\t./run $(filter-out $@,$(MAKECMDGOALS))\n":                             `make test needs the name of another target; set TEST_COMMAND="make test ..."`,
+		"test:\n\t./run $(NAME)\ncheck:\n\t./run all\n":                                 "check: make check",
+		"test: ; ./run all\n": "check: make test",
+	} {
+		w := newInitWorld(t, map[string]string{"Makefile": makefile, "run": ""})
+		if err := w.init(initOptions{yes: true}); err != nil || !strings.Contains(w.out.String(), want) {
+			t.Errorf("%q: %v, want %q in\n%s", makefile, err, want, w.out.String())
+		}
+	}
+}
+
 func TestInit_settings_showTheDefaultsOfTheTable(t *testing.T) {
 	w := newInitWorld(t, nil)
 	if err := w.init(initOptions{}); err != nil {

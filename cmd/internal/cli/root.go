@@ -38,7 +38,6 @@ func newRootCmd(f *cmdline.Factory) (root *cobra.Command, started *bool) {
 		*started = true
 		putBack(f)
 	}
-	root.SetFlagErrorFunc(cmdline.FlagError)
 	addVerbs(root, f)
 	if f.Verb == "" {
 		root.SetHelpCommand(newHelpCmd(root))
@@ -136,6 +135,12 @@ func execute(f *cmdline.Factory, args []string) (text string, code int) {
 	root.SetArgs(cmdline.Texts(cmdline.Join(args)))
 	root.SetOut(f.Out)
 	root.SetErr(f.Err)
+	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
+		if wrong := root.ParseFlags(args); own.Verb == "" && wrong != nil { // cobra may have taken the value of a later flag for the verb
+			cmd, err = root, wrong
+		}
+		return cmdline.FlagError(cmd, err)
+	})
 	err := root.Execute()
 	if err == nil && !*started { // of ralph NAME --help
 		err = root.ValidateArgs(root.Flags().Args())

@@ -656,7 +656,17 @@ func (p *plan) set(t task.Task, s task.State, why string) error {
 	if s == task.Dropped || s == task.Blocked {
 		p.sayWaiting(t)
 	}
-	return p.record(&t, &now, why)
+	if err := p.record(&t, &now, why); err != nil {
+		return err
+	}
+	// What the latest run advised is done now.
+	r, typed := cmdline.OpenState(p.project.Dir), map[task.State]string{task.Done: "done ", task.Open: "reopen "}[s]
+	was, _ := r.Status() // without a status, no run has advised anything
+	_, ids, advised := strings.Cut(was.Next, "ralph task "+typed)
+	if typed == "" || !advised || !slices.Contains(strings.FieldsFunc(ids, func(r rune) bool { return strings.ContainsRune(" ,;", r) }), t.ID) {
+		return nil
+	}
+	return goOn(p.Factory, r, func(*state.Status) bool { return true })
 }
 
 // sayWaiting names the open tasks that depend on one that nobody will work on.

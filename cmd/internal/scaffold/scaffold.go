@@ -43,6 +43,7 @@ type Project struct {
 	Subprojects []Part   // of folders with their own manifest, sorted
 	Guides      []string // instructions for agents that the repository has
 	Bare        bool     // no code yet: at most documents and manifests
+	Wants       string   // the variable without which make test fails; empty: none
 }
 
 // Detect reads the files below dir. It runs nothing. has reports whether a
@@ -53,6 +54,7 @@ func Detect(dir string, has func(program string) bool) (Project, error) {
 		return Project{}, err
 	}
 	p := Project{Name: name(dir), Parts: f.parts(""), Bare: !slices.ContainsFunc(f.files, IsCode)}
+	_, p.Wants = f.target("test")
 	for _, guide := range []string{"AGENTS.md", "CLAUDE.md", "CONTRIBUTING.md", "README.md"} {
 		if slices.Contains(f.files, guide) {
 			p.Guides = append(p.Guides, guide)

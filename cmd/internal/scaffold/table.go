@@ -1,6 +1,7 @@
 package scaffold
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -409,20 +410,27 @@ func packageManager(name string) evidence {
 // target: the Makefile has a rule for this target, and make needs no more than its name to run it.
 func target(name string) evidence {
 	return func(f *folder) bool {
-		for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
-			text := string(f.read(makefile))
-			lines := strings.Split(text, "\n")
-			for i, line := range lines {
-				names, rest, isRule := strings.Cut(line, ":")
-				isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") &&
-					!strings.HasPrefix(rest, ":=")
-				if isRule && slices.Contains(strings.Fields(names), name) {
-					return !wantsValue(text, recipe(lines[i+1:]))
-				}
+		found, wants := f.target(name)
+		return found && wants == ""
+	}
+}
+
+// target reports whether the Makefile has a rule for this target, and the variable that it wants.
+func (f *folder) target(name string) (found bool, wants string) {
+	for _, makefile := range []string{"GNUmakefile", "makefile", "Makefile"} {
+		text := string(f.read(makefile))
+		lines := strings.Split(text, "\n")
+		for i, line := range lines {
+			names, rest, isRule := strings.Cut(line, ":")
+			isRule = isRule && !strings.HasPrefix(line, "\t") && !strings.HasPrefix(rest, "=") &&
+				!strings.HasPrefix(rest, ":=")
+			if isRule && slices.Contains(strings.Fields(names), name) {
+				_, here, _ := strings.Cut(rest, ";")
+				return true, wanted(text, here+"\n"+recipe(lines[i+1:]))
 			}
 		}
-		return false
 	}
+	return false, ""
 }
 
 // recipe is what follows the first line of a rule and belongs to it, conditional directives included.
@@ -435,10 +443,10 @@ func recipe(lines []string) string {
 	return strings.Join(lines[:end], "\n")
 }
 
-// wantsValue reports whether a recipe uses a variable that somebody has to give: neither the makefile nor make sets it, and
-// not every environment has it. It does not look at the environment: a run that cron starts must find the same checks.
+// wanted returns a variable that somebody has to give, for a recipe uses it: neither the makefile nor make sets it, and not
+// every environment has it; empty: none. It does not look at the environment: a run that cron starts must find the same checks.
 // Variables with a name such as ARGS may be empty, unless the recipe tests for that.
-func wantsValue(makefile, recipe string) bool {
+func wanted(makefile, recipe string) string {
 	const name = `[A-Za-z_]\w*`
 	mayBeEmpty := regexp.MustCompile(`(?i:arg|flag|opt|extra|verbose|quiet|debug|colou?r|lib|dir|prefix)|^[A-Z]{1,2}$`)
 	missing := func(variable string) bool {
@@ -446,15 +454,24 @@ func wantsValue(makefile, recipe string) bool {
 		assigned := regexp.MustCompile(`(?m)(?:^|\s)` + variable + `\s*[:?+!]*=|^define ` + variable + `\b`)
 		return !builtIn && !assigned.MatchString(makefile)
 	}
-	finds := func(pattern string, wanted func(variable string) bool) bool {
-		all := regexp.MustCompile(pattern).FindAllStringSubmatch(recipe, -1)
-		return slices.ContainsFunc(all, func(m []string) bool { return wanted(m[1]) })
+	find := func(text, pattern string, is func(variable string) bool) string {
+		for _, m := range regexp.MustCompile(pattern).FindAllStringSubmatch(text, -1) {
+			if is(m[1]) {
+				return m[1]
+			}
+		}
+		return ""
 	}
-	fails := strings.Contains(recipe, "exit") || strings.Contains(recipe, "error")
-	tested := finds(`(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
-	used := finds(`(?:^|[^$])\$[({](`+name+`)[)}]`, func(v string) bool { return missing(v) && !mayBeEmpty.MatchString(v) })
-	included := regexp.MustCompile(`(?m)^-?s?include\s`).MatchString(makefile)
-	return fails && tested || finds(`(`+name+`):\?`, missing) || used && !included || strings.Contains(recipe, "$(MAKECMDGOALS)")
+	all := find(makefile, `(?m)^ifndef\s+(`+name+`) *\n *\$\(error\b`, missing)
+	tested := find(recipe, `(?:ifndef\s+|ifeq\s*\(\s*\$[({]|-[zn]\s+"?\$+[({]?|\$\(if\s+\$[({])(`+name+`)`, missing)
+	if !strings.Contains(recipe, "exit") && !strings.Contains(recipe, "error") { // it does not fail
+		tested = ""
+	}
+	used := find(recipe, `(?:^|[^$])\$[({](`+name+`)[)}]`, func(v string) bool { return missing(v) && !mayBeEmpty.MatchString(v) })
+	if regexp.MustCompile(`(?m)^-?s?include\s`).MatchString(makefile) {
+		used = ""
+	}
+	return cmp.Or(all, tested, find(recipe, `(`+name+`):\?`, missing), used, find(recipe, `\$\((MAKECMDGOALS)\)`, func(string) bool { return true }))
 }
 
 func both(a, b evidence) evidence { return func(f *folder) bool { return a(f) && b(f) } }
