@@ -111,7 +111,7 @@ func TestKeys_verbThatFails_isShownInRedUntilItIsRead(t *testing.T) {
 
 func TestKeys_pagerThatStopsItself_isResumed(t *testing.T) {
 	pr := living(t)
-	withRaw(t, pr)
+	withPager(t, pr)
 	pager := filepath.Join(t.TempDir(), "pager")
 	if err := os.WriteFile(pager, []byte("#!/bin/sh\necho STOPS; kill -STOP $$; echo 'PAGER ENDS'; read x\n"), 0o755); err != nil {
 		t.Fatal(err)

@@ -16,7 +16,7 @@ import (
 // Raw records of the agent are not what a person reads there.
 func TestKeys_o_opensTheTextOfATranscript(t *testing.T) {
 	pr := living(t)
-	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withRaw(t, pr))
+	p := openPane(t, pr.Dir, [2]int{80, 24}, "PAGER="+withPager(t, pr))
 	p.shows("RUNNING")
 	p.keys("Left", "Enter")
 	p.shows("› transcript", "━ iteration 6")
@@ -34,7 +34,7 @@ func TestKeys_o_logIsALink_opensNothing(t *testing.T) {
 	if err := os.WriteFile(secret, []byte("of the user\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := openPane(t, pr.Dir, [2]int{120, 24}, "PAGER="+withRaw(t, pr))
+	p := openPane(t, pr.Dir, [2]int{120, 24}, "PAGER="+withPager(t, pr))
 	p.shows("RUNNING")
 	log := filepath.Join(pr.Dir, ".ralph", "live.log")
 	_ = os.Remove(log)

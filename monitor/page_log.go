@@ -1,7 +1,6 @@
 package monitor
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -120,22 +119,6 @@ func (p *logPage) openInPager() {
 func (p *logPage) Update(view.Update) {
 	if p.remake != nil {
 		p.replace(p.remake())
-	}
-}
-
-// openRaw shows the raw output of an iteration in the pager.
-func (u *ui) openRaw(n int) {
-	path := u.feed.Reader().RawPath(u.runID(), n)
-	_, missing := os.Stat(path)
-	switch latest := u.model.Iteration(); {
-	case latest < 1:
-		u.say("no iteration has begun yet, so there is no raw output")
-	case missing == nil:
-		u.pageFile(path)
-	case n == latest && u.model.Active():
-		u.say("iteration %d has printed nothing yet", n)
-	default:
-		u.say("there is no raw output of iteration %d", n)
 	}
 }
 

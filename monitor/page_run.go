@@ -65,7 +65,6 @@ func (r *runPage) iterationKeys() []binding {
 			func() { u.openChanges(r.chosen()) }},
 		{"left", older, "the iteration before, in the place of the log", func() { r.choose(r.index() - 1) }},
 		{"right", "", "the next iteration; after the latest one, the log", func() { r.choose(r.index() + 1) }},
-		{"R", "", "the raw output of the iteration, in $PAGER", func() { u.openRaw(r.chosen()) }},
 	}
 }
 

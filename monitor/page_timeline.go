@@ -1,7 +1,7 @@
 package monitor
 
 // This file draws the iterations of a run: as a list, newest first, and as a strip. A row of the list says how an
-// iteration ended, with its checks and how many findings it has. Successive iterations that went alike share a row.
+// iteration ended, with its checks and how many findings it has.
 
 import (
 	"fmt"
@@ -16,37 +16,6 @@ import (
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
-
-// group is one row: the iterations from index first down to index last.
-type group struct{ first, last int }
-
-// groups lists the rows, newest first.
-func groups(r *view.Run) []group {
-	var all []group
-	for i := len(r.Iterations) - 1; i >= 0; i-- {
-		g := group{i, i}
-		for i > 0 && r.Iterations[i].Repeats(&r.Iterations[i-1]) {
-			i--
-		}
-		g.last = i
-		all = append(all, g)
-	}
-	return all
-}
-
-// at is the row of the iteration with an index.
-func at(all []group, i int) int {
-	return max(slices.IndexFunc(all, func(g group) bool { return i <= g.first && i >= g.last }), 0)
-}
-
-// moveIteration is the index of the iteration that is a number of rows away from one.
-func moveIteration(r *view.Run, i, by int) int {
-	all := groups(r)
-	if len(all) == 0 {
-		return -1
-	}
-	return all[min(max(at(all, i)+by, 0), len(all)-1)].first
-}
 
 // timelinePage lists the iterations. Its selection is that of the run's screen.
 type timelinePage struct {
@@ -65,32 +34,30 @@ func (p *timelinePage) Keys() []binding {
 
 // Scroll moves the selection by rows.
 func (p *timelinePage) Scroll(by int) {
-	r := p.u.run
-	r.choose(moveIteration(&p.u.model.Run, r.index(), by))
+	p.u.run.choose(p.u.run.index() - by)
 }
 
 // Click selects a row.
 func (p *timelinePage) Click(_, y int) {
-	if all := groups(&p.u.model.Run); p.top+y < len(all) {
-		p.u.run.choose(all[p.top+y].first)
+	if n := len(p.u.model.Run.Iterations); p.top+y < n {
+		p.u.run.choose(n - 1 - p.top - y)
 	}
 }
 
 // Draw draws the rows around the selected one. It formats only the visible ones.
 func (p *timelinePage) Draw(c canvas.Canvas) {
 	m := &p.u.model
-	c.Title(canvas.Title{Name: "Timeline", Key: "T", Right: termtext.Count(len(m.Run.Iterations), "iteration")})
+	last := len(m.Run.Iterations) - 1
+	c.Title(canvas.Title{Name: "Timeline", Key: "T", Right: termtext.Count(last+1, "iteration")})
 	c = c.Rows(1, c.H-1)
-	all := groups(&m.Run)
-	if len(all) == 0 {
+	if last < 0 {
 		c.Text(1, 0, c.Dim(), "none yet")
 		return
 	}
-	selected := at(all, p.u.run.index())
-	p.top, p.rows = c.First(p.top, selected, len(all)), c.H
-	for y := 0; y < c.H && p.top+y < len(all); y++ {
-		g := all[p.top+y]
-		drawIteration(c.Rows(y, 1), summary.RowOf(m, g.first, g.last, p.u.o.Now()),
+	selected := last - p.u.run.index()
+	p.top, p.rows = c.First(p.top, selected, last+1), c.H
+	for y := 0; y < c.H && p.top+y <= last; y++ {
+		drawIteration(c.Rows(y, 1), summary.Row(m, last-p.top-y, p.u.o.Now()),
 			p.top+y == selected && (p.u.run.selected > 0 || p.u.front().page == p))
 	}
 }
@@ -105,10 +72,6 @@ func drawIteration(c canvas.Canvas, r summary.IterationRow, selected bool) {
 	x := c.Text(1, 0, style, fmt.Sprintf("%4d ", r.Number))
 	x = c.Text(x, 0, mark, r.Mark)
 	x = c.Text(x, 0, style, fmt.Sprintf(" %8s  ", r.Duration))
-	if r.Times > 1 {
-		x = c.Text(x, 0, style.Bold(true), fmt.Sprintf("×%d", r.Times))
-		x = c.Text(x, 0, style, " ")
-	}
 	right := c.W - 1
 	if r.Cost != "" && c.W >= 44 {
 		right -= termtext.Width(r.Cost)

@@ -113,23 +113,6 @@ func TestPages_atEverySize_lookAsAgreed(t *testing.T) {
 	}
 }
 
-func TestList_repeatedIterations_areOneStepAway(t *testing.T) {
-	s, events := repeated()
-	u := still(t, s, events)
-	u.openTimeline()
-	u.run.list.Scroll(1)
-	if got := u.run.chosen(); got != 15 {
-		t.Fatalf("iteration %d is selected", got)
-	}
-	u.run.list.Scroll(1)
-	if got := u.run.chosen(); got != 7 {
-		t.Errorf("iteration %d is selected", got)
-	}
-	if got := moveIteration(&u.model.Run, u.run.index(), -1); got != 14 {
-		t.Errorf("row %d comes before", got)
-	}
-}
-
 func TestMouse_clicksSelectOpenAndPressKeys(t *testing.T) {
 	if testing.Short() {
 		t.Skip("long: waits for double clicks")

@@ -122,8 +122,8 @@ func what(r TopRow, now time.Time) string {
 	return strings.Join(titles, " | ")
 }
 
-// topCells are the headings and the rows for a screen of this width; 0: all columns.
-func topCells(rows []TopRow, width int, now time.Time) (table [][]string) {
+// TopCells are the headings and the rows for a screen of this width; 0: all columns.
+func TopCells(rows []TopRow, width int, now time.Time) (table [][]string) {
 	shown := slices.DeleteFunc(topColumns(), func(c column) bool { return width > 0 && width < c.from })
 	table = make([][]string, 1+len(rows))
 	for _, c := range shown {
@@ -137,32 +137,6 @@ func topCells(rows []TopRow, width int, now time.Time) (table [][]string) {
 		}
 	}
 	return table
-}
-
-// TopLines is the table as text, cut to the width; 0: nothing is cut.
-func TopLines(rows []TopRow, width int, now time.Time) (lines []string) {
-	table := topCells(rows, width, now)
-	wide := make([]int, len(table[0]))
-	for _, row := range table {
-		for i, text := range row {
-			wide[i] = max(wide[i], termtext.Width(text))
-		}
-	}
-	for _, row := range table {
-		var b strings.Builder
-		for i, text := range row {
-			b.WriteString(text)
-			if i < len(row)-1 {
-				b.WriteString(strings.Repeat(" ", wide[i]-termtext.Width(text)+2))
-			}
-		}
-		line := strings.TrimRight(b.String(), " ")
-		if width > 0 {
-			line = termtext.Fit(line, width)
-		}
-		lines = append(lines, line)
-	}
-	return lines
 }
 
 // TopScreen shows the runs until the user quits or chooses one.
@@ -254,7 +228,7 @@ func (s *TopScreen) fill() {
 	if len(s.rows) == 0 {
 		s.head.SetText(" No run is alive. Start one with: ralph")
 	}
-	for y, row := range topCells(s.rows, s.width, s.Now()) {
+	for y, row := range TopCells(s.rows, s.width, s.Now()) {
 		for x, text := range row {
 			cell := tview.NewTableCell(tview.Escape(text)).SetTextColor(tcell.ColorDefault).SetSelectable(y > 0)
 			if y == 0 {

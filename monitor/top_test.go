@@ -66,22 +66,22 @@ func TestLiving_deadAndMissingProjects_areLeftOut(t *testing.T) {
 	}
 }
 
-func TestLines_anyWidth_fitAndAreInert(t *testing.T) {
+func TestTopCells_anyWidth_haveAllRowsAndAreInert(t *testing.T) {
 	rows := Living(projects(t), topNoon)
 	for _, width := range []int{0, 20, 60, 80, 200} {
-		lines := TopLines(rows, width, topNoon)
-		if text := strings.Join(lines, "\n"); !strings.Contains(text, "one | two") && width != 20 {
+		cells := TopCells(rows, width, topNoon)
+		if text := fmt.Sprint(cells); !strings.Contains(text, "one | two") {
 			t.Errorf("%d: turns side by side are not told:\n%s", width, text)
 		}
-		if len(lines) != 5 {
-			t.Fatalf("%d lines", len(lines))
+		if len(cells) != 5 {
+			t.Fatalf("%d rows", len(cells))
 		}
-		for _, line := range lines {
-			if width > 0 && termtext.Width(line) > width || strings.ContainsRune(line, 0x1b) {
-				t.Errorf("%d: %q", width, line)
+		for _, row := range cells {
+			project, last := row[0], len(row)-1
+			if width > 0 && termtext.Width(project) > 20 || strings.ContainsRune(strings.Join(row, ""), 0x1b) || last != len(cells[0])-1 {
+				t.Errorf("%d: %q", width, row)
 			}
 		}
-		t.Log("\n" + strings.Join(lines, "\n"))
 	}
 }
 

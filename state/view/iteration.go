@@ -2,9 +2,7 @@ package view
 
 import (
 	"cmp"
-	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"ralph/logs/termtext"
@@ -89,25 +87,6 @@ func (it *Iteration) found(d state.Finding) {
 	if d.Source == state.FoundByAudit && len(it.Findings) < maxFindings {
 		it.Findings = append(it.Findings, clip(findingText(d), maxSentence))
 	}
-}
-
-// Repeats reports whether the iteration went like the one before it: the same task, outcome
-// and decision, and nothing that a person has to look at. Numbers in a reason may differ.
-func (it *Iteration) Repeats(before *Iteration) bool {
-	same := func(a, b string) bool { return a == b || strings.Map(noDigit, a) == strings.Map(noDigit, b) }
-	return !it.Ended.IsZero() && !before.Ended.IsZero() && it.TaskID == before.TaskID && it.Task == before.Task &&
-		it.Outcome == before.Outcome && it.Rule == before.Rule && it.Action == before.Action && it.Cut == before.Cut &&
-		it.Says == before.Says && it.Role == before.Role && it.TaskDone == before.TaskDone &&
-		it.Undone == before.Undone && it.Files == before.Files &&
-		it.Found+len(it.Verdicts)+before.Found+len(before.Verdicts) == 0 &&
-		maps.Equal(it.Checks, before.Checks) && same(it.Reason, before.Reason) && same(it.Failed, before.Failed)
-}
-
-func noDigit(r rune) rune {
-	if r >= '0' && r <= '9' {
-		return -1
-	}
-	return r
 }
 
 // known returns the iteration with this number if it is one of the latest, else nil.

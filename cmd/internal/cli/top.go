@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -35,9 +34,7 @@ func printTop(f *cmdline.Factory, rows []monitor.TopRow) error {
 	if len(rows) == 0 {
 		return &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "no run is alive; start one with: ralph"}
 	}
-	for _, line := range monitor.TopLines(rows, f.Width(), time.Now()) {
-		fmt.Fprintln(f.Out, line)
-	}
+	f.Table(monitor.TopCells(rows, f.Width(), time.Now()))
 	return nil
 }
 

@@ -24,7 +24,6 @@ type IterationRow struct {
 	Cost     string
 	Checks   string // a mark each: "✓✓✗"
 	Found    int    // how much there is to look at: findings, reviewers who object
-	Times    int    // how often it is there, with those before it that are the same; 0: once
 }
 
 // Row formats the iteration with this index. Call it only for visible rows: a run may
@@ -164,19 +163,4 @@ func found(it *view.Iteration) int {
 		}
 	}
 	return n
-}
-
-// RowOf is Row for an iteration and those before it that are the same, down to the one
-// with index last.
-func RowOf(m *view.Model, i, last int, now time.Time) IterationRow {
-	v := Row(m, i, now)
-	if last >= i {
-		return v
-	}
-	seconds, usd := 0.0, 0.0
-	for _, it := range m.Run.Iterations[last : i+1] {
-		seconds, usd = seconds+it.Seconds, usd+it.CostUSD
-	}
-	v.Times, v.Duration, v.Cost = i-last+1, view.Span(view.Seconds(seconds)), view.Dollars(usd)
-	return v
 }
