@@ -110,8 +110,8 @@ unraced: testgate
 # podman in tests: what works inside other containers and virtual machines, too.
 check raced unraced e2e sandbox-image: export CONTAINERS_CONF ?= $(CURDIR)/scripts/containers.conf
 
-sandbox-image: ralph ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
-	scripts/sandbox-image bin/ralph
+sandbox-image: ## the image for tests of SANDBOX=podman (needs podman, runc and debootstrap, once)
+	scripts/sandbox-image
 
 rules: ## what is easily forgotten, in a minute: vet, the house rules, stale generated files
 	go vet ./...

@@ -1,6 +1,7 @@
-# The image in which SANDBOX=podman and SANDBOX=docker run agents and checks.
-# `ralph sandbox build` makes it. To add the tools of your project, save it with
-# `ralph sandbox build --print`, extend it, and name your image in SANDBOX_IMAGE.
+# The image in which SANDBOX=podman and SANDBOX=docker run agents and checks: git, Node.js and agents from npm. Add what
+# your checks need, and build it:
+#
+#   podman build --tag localhost/ralph-sandbox --build-arg PACKAGES=@anthropic-ai/claude-code - < packaging/sandbox.Dockerfile
 ARG BASE=node:22-bookworm-slim
 FROM ${BASE}
 RUN command -v git >/dev/null || { \

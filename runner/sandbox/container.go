@@ -159,7 +159,7 @@ func (e *engine) works(s Settings) error {
 		if s.image() != DefaultImage {
 			return fmt.Errorf("there is no image %s: build it with %s, or pull it", s.image(), e.name)
 		}
-		return fmt.Errorf("there is no image %s: build it with: SANDBOX=%s ralph sandbox build", s.image(), e.name)
+		return fmt.Errorf("there is no image %s: build it with %s, as docs/sandbox.md says under Containers", s.image(), e.name)
 	}
 	args := append(e.base(containerName()), s.image(), "true")
 	if out, err := exec.CommandContext(ctx, path, args[1:]...).CombinedOutput(); err != nil {
@@ -171,7 +171,7 @@ func (e *engine) works(s Settings) error {
 // engineTimeout limits the first start of an image, which an engine may have to prepare.
 const engineTimeout = time.Minute
 
-// DefaultImage is the image that `ralph sandbox build` builds.
+// DefaultImage is the image that packaging/sandbox.Dockerfile makes.
 const DefaultImage = "localhost/ralph-sandbox"
 
 func (s Settings) image() string { return cmp.Or(s.SandboxImage, DefaultImage) }
@@ -203,12 +203,9 @@ func (s Settings) NeedsProgram(ctx context.Context, dir, name string) error {
 	args := append(e.base(containerName()), s.image(), "sh", "-c", `command -v "$0"`, name)
 	out, err := exec.CommandContext(ctx, args[0], args[1:]...).CombinedOutput()
 	var failed *exec.ExitError
-	switch hint := "; add it with: ralph sandbox build"; {
+	switch {
 	case errors.As(err, &failed) && (failed.ExitCode() == 1 || failed.ExitCode() == 127):
-		if s.image() != DefaultImage {
-			hint = ""
-		}
-		return fmt.Errorf("the image %s has no program %q%s", s.image(), name, hint)
+		return fmt.Errorf("the image %s has no program %q", s.image(), name)
 	case err != nil:
 		return fmt.Errorf("look for %q in the image %s: %s", name, s.image(), firstLine(string(out), err))
 	}

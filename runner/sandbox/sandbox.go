@@ -74,8 +74,7 @@ func (s *Settings) Options() []option.Row {
 	}, {
 		Group: "Sandbox", Key: "SANDBOX_IMAGE", Aliases: []string{"RALPH_DOCKER_IMAGE"}, YAML: "sandbox.image",
 		Kind: option.String, Default: DefaultImage, Field: &s.SandboxImage, Trust: true, Safe: []string{DefaultImage},
-		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") +
-			" runs; ralph sandbox build builds the default one.",
+		Help: "The image that SANDBOX=" + strings.Join(Engines(), " or ") + " runs; packaging/sandbox.Dockerfile makes the default one.",
 	}}
 }
 

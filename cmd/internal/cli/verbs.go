@@ -52,7 +52,7 @@ func table() []verbGroup {
 		{"Go back:", []verbRow{{"undo", newUndoCmd}, {"reset", newResetCmd}}},
 		{setUp, []verbRow{
 			{"init", newInitCmd}, {"config", newConfigCmd}, {"trust", newTrustCmd}, {"doctor", newDoctorCmd},
-			{"notify", newNotifyCmd}, {"drill", newDrillCmd}, {"sandbox", newSandboxCmd}, {"agent", newAgentCmd},
+			{"notify", newNotifyCmd}, {"drill", newDrillCmd}, {"agent", newAgentCmd},
 			{"version", newVersionCmd}, {"worker", newWorkerCmd},
 		}},
 		{"", []verbRow{{"turn", newTurnCmd}, {"hook", newHookCmd}}},
