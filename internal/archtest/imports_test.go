@@ -15,6 +15,7 @@ var tools = map[string][]string{
 	"internal/archtest":      nil,
 	"internal/testgate":      {"internal/world"}, // builds the programs that the tests share
 	"internal/fakebd":        nil,                // a stand-in for the program of Beads
+	"internal/fakegh":        nil,                // a stand-in for gh and glab
 	"internal/mockllm":       nil,                // a stand-in that shared ralph's code would share its mistakes
 	"internal/mockllm/serve": {"internal/mockllm"},
 	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git

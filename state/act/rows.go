@@ -20,6 +20,7 @@ type Task struct {
 	AgentFrom string   `json:"agent_from,omitempty"` // task or plan: what names agent and model
 	Word      string   `json:"word,omitempty"`       // the file's own for the state, if it is an unusual one
 	Why       string   `json:"why,omitempty"`        // it is blocked, put aside or waits for an answer
+	Link      string   `json:"link,omitempty"`       // to its issue or thread of a review: gh:OWNER/REPO#12
 	Depth     int      `json:"depth,omitempty"`
 	Section   string   `json:"section,omitempty"`
 	CreatedAt string   `json:"created_at,omitempty"` // as the plan has it

@@ -7,10 +7,8 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
@@ -18,6 +16,7 @@ import (
 	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/scaffold"
 	"ralph/logs/termtext"
+	"ralph/runner/forge"
 	"ralph/runner/prompt"
 	"ralph/runner/task/store"
 	"ralph/state/projectfs"
@@ -35,12 +34,19 @@ type importOptions struct {
 func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	o := &importOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "import [FILE | gh: | gh:OWNER/REPO]", Short: "Make a plan from a PRD, a list, issues or a template",
+		Use: "import [FILE | gh:OWNER/REPO#12]", Short: "Make a plan from a PRD, a list, issues or a template",
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
-		Long: "Make a plan from a PRD in Markdown, a plain list, the open issues of a repository (through the gh CLI), or a\n" +
-			"template. It lists every line that it leaves out, and never overwrites a file.",
+		Long: "Make a plan from a PRD in Markdown, a plain list, issues, or a template. It lists every line that it leaves out, and\n" +
+			"never overwrites a file.\n\n" +
+			"Your gh reads issues from GitHub. Each task keeps the link to its issue:\n" +
+			"  gh:                                   the open issues of this repository\n" +
+			"  gh:OWNER/REPO                         those of another one\n" +
+			"  gh:OWNER/REPO#12, gh:#12              one issue\n" +
+			"  gh:OWNER/REPO?milestone=1.0           also label=NAME, author=NAME\n" +
+			"  gh:OWNER/REPO?project=3&column=Todo   a column of project 3\n" +
+			"Your glab reads those of GitLab: glab:, glab:GROUP/REPO#12.",
 		Example: "  ralph import docs/prd.md\n" +
-			"  ralph import gh: --label ralph --author me\n  ralph import --template api",
+			"  ralph import gh: --label ralph --author @me\n  ralph import 'gh:OWNER/REPO?milestone=1.0'\n  ralph import --template api",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if o.list {
 				for _, t := range scaffold.Templates() {
@@ -161,8 +167,17 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 		items, _, err := scaffold.ImportMarkdown(data) // its goals and non-goals are for a person to read
 		return items, nil, err
 	}
-	if repo, ok := strings.CutPrefix(from, "gh:"); ok {
-		return o.issues(ctx, dir, repo)
+	where, query, _ := strings.Cut(from, "?")
+	if r, ok := forge.ParseRef(where); ok && r.Pull == 0 {
+		items, err := o.fromForge(ctx, dir, r, query)
+		if bad := (*forge.Error)(nil); errors.As(err, &bad) {
+			return nil, nil, &cmdline.ExitError{Code: bad.Exit, Text: bad.Text + "; nothing was written"}
+		}
+		return items, nil, err
+	}
+	if strings.HasPrefix(from, "gh:") || strings.HasPrefix(from, "glab:") {
+		return nil, nil, cmdline.UsageError("%q is not understood; write gh:OWNER/REPO#12, gh:OWNER/REPO or gh:OWNER/REPO?milestone=NAME; "+
+			"see: ralph import --help", from)
 	}
 	if o.label+o.milestone+o.author != "" {
 		return nil, nil, cmdline.UsageError("--label, --milestone and --author are for gh:")
@@ -194,32 +209,20 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 	return items, skipped, nil
 }
 
-// ghBound is how long gh may take.
-const ghBound = 2 * time.Minute
-
-// issues asks the gh CLI for the open issues.
-func (o *importOptions) issues(ctx context.Context, dir, repo string) ([]scaffold.Item, []scaffold.Skipped, error) {
-	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
-	for flag, value := range map[string]string{"--repo": repo, "--label": o.label, "--milestone": o.milestone,
-		"--author": o.author} {
-		if value != "" {
-			args = append(args, flag+"="+value)
-		}
+// fromForge asks gh or glab for issues, or for what the reviewers of a pull request want.
+func (o *importOptions) fromForge(ctx context.Context, dir string, r forge.Ref, query string) ([]scaffold.Item, error) {
+	filter := forge.Filter{Milestone: o.milestone, Author: o.author}
+	if o.label != "" {
+		filter.Labels = []string{o.label}
 	}
-	ctx, cancel := context.WithTimeout(ctx, ghBound)
-	defer cancel()
-	cmd := exec.CommandContext(ctx, "gh", args...)
-	cmd.Dir, cmd.Env = dir, o.Env
-	var complaint strings.Builder
-	cmd.Stderr = &complaint
-	data, err := cmd.Output()
-	if errors.Is(err, exec.ErrNotFound) {
-		return nil, nil, cmdline.UsageError("issues are read with the gh CLI, which is not installed; " +
-			"see: https://cli.github.com")
-	}
+	filter, err := filter.ParseFilter(query)
 	if err != nil {
-		return nil, nil, fmt.Errorf("gh issue list: %w: %s", err, termtext.Line(complaint.String()))
+		return nil, err
 	}
-	items, err := scaffold.ImportIssues(data)
-	return items, nil, err
+	c, err := forge.Open(r.Service, dir)
+	if err != nil {
+		return nil, err
+	}
+	issues, err := c.Issues(ctx, r, filter)
+	return scaffold.ImportIssues(issues), err
 }

@@ -20,6 +20,7 @@ import (
 	"ralph/cmd/internal/config"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs/termtext"
+	"ralph/runner/forge"
 	"ralph/runner/ledger"
 	"ralph/runner/task"
 	"ralph/runner/task/store"
@@ -135,6 +136,9 @@ func (p *plan) rows(tasks []task.Task) []act.Task {
 			Work: s.Tasks[t.ID].Latest(), Proof: s.Tasks[t.ID].ProofOf(t.Done()),
 			File: t.File, Line: t.Line, Word: t.Word, Depth: t.Depth, Section: t.Section, CreatedAt: t.Created, UpdatedAt: t.Updated,
 			Description: t.Description, Criteria: append([]string{}, t.Criteria...), Notes: t.Notes,
+		}
+		if link, ok := forge.LinkIn(t.Title); ok {
+			r.Link = link.String()
 		}
 		switch {
 		case t.Choice != (task.Choice{}):
@@ -289,6 +293,7 @@ func taskShowRun(f *cmdline.Factory, id string, asJSON bool) error {
 		}
 	}
 	field("id", t.ID)
+	field("link", r.Link)
 	field("category", t.Category)
 	field("tags", strings.Join(t.Tags, ", "))
 	field("depends on", strings.Join(t.DependsOn, ", "))

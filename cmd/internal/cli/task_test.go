@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"ralph/cmd/internal/cmdline"
+	"ralph/internal/fakegh"
 	"ralph/internal/world"
 	"ralph/ptyexec"
 	"ralph/runner/task/store"
@@ -21,6 +22,7 @@ import (
 
 func TestMain(m *testing.M) {
 	ptyexec.Init()
+	fakegh.Init()
 	if dir := os.Getenv(initChild); dir != "" {
 		f := cmdline.New()
 		f.Dir = dir
@@ -268,7 +270,7 @@ func TestImport_writesAPlanOnce(t *testing.T) {
 		{[]string{file, "--template", "api"}, state.ExitUsage, "import needs a file"},
 		{[]string{filepath.Join(p.dir, "none.md")}, state.ExitUsage, "no such file"},
 		{[]string{file, "--label", "x"}, state.ExitUsage, "are for gh:"},
-		{[]string{"gh:"}, state.ExitUsage, "gh CLI, which is not installed"},
+		{[]string{"gh:"}, state.ExitUsage, "the gh CLI is needed, which is not installed; see: https://cli.github.com; nothing was written"},
 		{[]string{file}, 0, "not taken: line 3: it is text outside a task: Words.\n"},
 		{[]string{file, "--out", "docs/plan.md"}, 0, "next: PLAN_FILE=docs/plan.md ralph task list, then"},
 		{[]string{file, "--out", "c.md"}, 0, "wrote c.md: 2 tasks\nnext: PLAN_FILE=c.md ralph task list, then ralph doctor --plan c.md\n"},
