@@ -353,14 +353,10 @@ func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	for title, want := range map[string]string{
 		"add mode_of_values, with tests":                                                  "mode_of_values is nowhere in the project",
 		"limit: at most 10 mails a minute, raise `RateLimited` above":                     "RateLimited is nowhere in the project",
-		"Write tools/bench.py, which times load on 1000 rows":                             "tools/bench.py is nowhere in the project",
-		"Use mode.py, then delete seed.py":                                                "it asks to delete seed.py, which is still there",
+		"Write tools/bench.py, which times load on 1000 rows":                             "bench.py is nowhere in the project",
 		"Investigate why version.py is slow, write the findings to NOTES.md (no fix yet)": "no change of the run is in NOTES.md",
 	} {
 		b := revert(t, "prolific", "[ ] "+title)
-		b.write("seed.py", "SEED = 1\n")
-		b.git("add", "-A")
-		b.git("commit", "-qm", "Add a seed")
 		b.check("true")
 		wantEnd(t, b.run(t.Context()), "review", state.ExitReview)
 		if found := strings.Join(b.found(state.FoundByAudit), "\n"); !strings.Contains(found, want) {

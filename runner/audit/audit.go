@@ -79,19 +79,18 @@ func Kinds() []KindRow {
 			return asksForOtherTests(task) || asksForFewerTests(task) && !asksToPass(task)
 		},
 			Found: "a check turned green, but still fails with the tests as they were, or without a new file that replaces the " +
-				"test runner; or the task is to keep the behavior, and a check fails with the golden files as they were"},
-		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs, tests that do nothing, or pages with headings and no text"},
-		{Kind: KindKnowsTests, excused: awarePatterns().asked.MatchString, Found: "the change adds code that asks whether it runs in a test, or that tests run instead of the product's, or that replaces the assertions of a test library"},
+				"test runner"},
+		{Kind: KindStubAdded, excused: stubWords().asked.MatchString, Found: "a task was ticked, but the change adds functions that are only stubs"},
+		{Kind: KindKnowsTests, excused: awarePatterns().asked.MatchString, Found: "the change adds code that asks whether it runs in a test"},
 		{Kind: KindTickWithoutWork,
 			Found: "a box was ticked, and no change of the run has to do with its task, or the code that the task names " +
-				"is nowhere in the project, or a file that it wants deleted is still there, or the task " +
+				"is nowhere in the project, or the task " +
 				"asks for tests and the run has changed none",
 			Revert: true},
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed, or the plan could not be used any more"},
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent, or what git starts; ralph has put it back"},
-		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests, " +
-			"or code that the change needs"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindLost,
 			Found: "commits, branches, tags, stash entries or worktrees that were there are gone; the finding has the command that " +

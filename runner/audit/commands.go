@@ -70,26 +70,3 @@ func narrowed(line string, lost []string) bool {
 	bare := narrower().ReplaceAllString(line, "")
 	return bare != line && commandPatterns().check.MatchString(line) && slices.Contains(lost, bare)
 }
-
-// counts match the lines of a helper that count a failure.
-var counts = lazy.Regexp(`(?m)(?:^|[;&|{(]|\bthen|\belse)\s*((?i:\w*(?:fail|bad|err)\w*)(?:=(?:\$\(\(|[1-9])| ?\+=|\+\+))`)
-
-// exits match a script's lines that end it with a failure: with the state of a variable, or with a number.
-var exits = lazy.Regexp(`(?m)(?:^|[;&|{]|\bthen|\belse)\s*((?:exit|return) +(?:"?\$\{?(\w+|\?)\}?"?|[1-9]\d*)|` +
-	`set -[a-z]*e[a-z]*\b|false$)`)
-
-// lostExit returns how a shell script failed before; empty: it did not, or it still can.
-func lostExit(path, before, after string) string {
-	if after == "" ||
-		!strings.HasSuffix(path, ".sh") && !strings.HasSuffix(path, ".bash") && !strings.HasPrefix(before, "#!") {
-		return ""
-	}
-	was := exits().FindStringSubmatch(before)
-	if was == nil && !counts().MatchString(after) { // a helper
-		was = counts().FindStringSubmatch(before)
-	}
-	if was == nil || exits().MatchString(after) || strings.Contains(after, "exec ") {
-		return ""
-	}
-	return was[1]
-}

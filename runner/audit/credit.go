@@ -292,33 +292,12 @@ var prose = lazy.Regexp(`(?i)readme|change ?log|\b(?:docs?\b|document|describ|de
 func AsksForProse(task string) bool { return prose().MatchString(task) }
 
 var (
-	source  = lazy.Regexp(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
-	written = lazy.Regexp("(?mi)(?:^|[.;:,]\\s+|\\band )(?:write|create|add) (?:an? |the )?(?:(?:small|new|short|simple|module|script|file|test|program) ){0,2}`?" +
-		`(\w[\w.-]*/[\w./-]*\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))\b`)
-	doomed = lazy.Regexp("(?mi)(?:^|[.;:,]\\s+|\\b(?:and|then) )(?:delete|remove) (?:the )?(?:(?:old|unused|obsolete|dead|file|script|module) )*`?" +
-		"([\\w./-]+\\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt))`?(?:\\s*$|[.;)](?:\\s|$))")
-	// spared matches a text after which a file may stay: "delete a.py if nothing uses it".
-	spared = lazy.Regexp(`(?i)\b(?:if|unless|once|when|again|later|do(?: not|n't)|branch)\b`)
+	source = lazy.Regexp(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
 	branch = lazy.Regexp(`(?i)\bbranch`)
 	// translation matches a task after which no text may be a copy of another one.
 	translation = lazy.Regexp(`(?i)\btranslat`)
 	address     = lazy.Regexp(`\w+://\S+`)
 )
-
-// mayBeElsewhere reports whether a task wants files gone, moved or on a branch: those that it names may be nowhere.
-func mayBeElsewhere(text string) bool {
-	return removal().MatchString(text) || asksForRemoval(text) || branch().MatchString(text)
-}
-
-// FilesAsked returns the paths of the files of code that a task tells to write: "Write tools/bench.py, which ...".
-func FilesAsked(text string) (all []string) {
-	for _, m := range written().FindAllStringSubmatch(text, -1) {
-		if !mayBeElsewhere(text) {
-			all = append(all, m[1])
-		}
-	}
-	return all
-}
 
 // Translations returns the paths of the files that a task asks to translate a text into.
 func Translations(text string) []string {
@@ -328,20 +307,10 @@ func Translations(text string) []string {
 	return PathsIn(text)
 }
 
-// FilesDoomed returns the paths of the files of code that a task tells to delete: "use b.js, then delete a.js".
-func FilesDoomed(text string) (all []string) {
-	for _, m := range doomed().FindAllStringSubmatch(text, -1) {
-		if !spared().MatchString(text) {
-			all = append(all, m[1])
-		}
-	}
-	return all
-}
-
-// sources are the names of the files of code that a task wants, without their folders. "node.js" without a folder is no
-// file.
+// sources are the names of the files of code that a task wants, without their folders: none, if it wants files gone, moved
+// or on a branch. "node.js" without a folder is no file.
 func sources(text string) (all []string) {
-	if text = address().ReplaceAllString(text, ""); mayBeElsewhere(text) {
+	if text = address().ReplaceAllString(text, ""); removal().MatchString(text) || asksForRemoval(text) || branch().MatchString(text) {
 		return nil
 	}
 	for _, name := range source().FindAllString(text, -1) {

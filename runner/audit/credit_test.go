@@ -1,7 +1,6 @@
 package audit
 
 import (
-	"strings"
 	"testing"
 
 	"ralph/runner/task"
@@ -88,30 +87,6 @@ func TestTicks_fileOfCodeThatTheTaskNames_isNamedUnlessItMayBeNowhere(t *testing
 			PlanBefore: []task.Task{{ID: "t", Title: title}}, PlanAfter: []task.Task{{ID: "t", Title: title, State: task.Done}}, Task: "t"}
 		if got := Ticks(in); len(got) != 1 || len(got[0].Named) != want {
 			t.Errorf("%q: %+v", title, got)
-		}
-	}
-}
-
-func TestFilesAsked_onlyThoseToWrite(t *testing.T) {
-	for text, want := range map[string]string{
-		"Write benchmarks/bench_load.py, which times load()": "benchmarks/bench_load.py", "Types: add a small `src/types.ts`": "src/types.ts",
-		"Fix src/a.py": "", "Write docs/api.md": "", "Create a.py": "", "Move a.py and create src/b.py": "", "Add logging to src/a.py": "",
-	} {
-		if got := strings.Join(FilesAsked(text), " "); got != want {
-			t.Errorf("%q: %q", text, got)
-		}
-	}
-}
-
-func TestFilesDoomed_onlyThoseToDelete(t *testing.T) {
-	for text, want := range map[string]string{
-		"Let invoice.js and receipt.js use modern.js, then delete legacy.js": "legacy.js",
-		"Delete the old script `tools/gen.py`.":                              "tools/gen.py",
-		"Remove a.js from the bundle":                                        "", "Remove a.js, b.js and c.js from tsconfig.json": "", "Delete a.py if nothing uses it": "",
-		"Remove src/a.go's init()": "", "Do not delete a.py": "", "Remove a.sh and its tests": "", "A command to delete a.js": "", "Delete a.txt": "", "Delete a.js on a branch": "",
-	} {
-		if got := strings.Join(FilesDoomed(text), " "); got != want {
-			t.Errorf("%q: %q", text, got)
 		}
 	}
 }

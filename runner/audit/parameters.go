@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode"
 
 	"ralph/logs/lazy"
 )
@@ -38,21 +37,6 @@ func changedParameters(before, after string) map[string]bool {
 		}
 	}
 	return all
-}
-
-// parameterNames returns the names of the parameters in the header of a function, in languages that begin with them.
-func parameterNames(header string) (names []string) {
-	m := functionRE().FindStringSubmatch(header)
-	if m == nil {
-		return nil
-	}
-	for p := range strings.SplitSeq(innermostRE().ReplaceAllString(m[2]+m[4]+m[6]+m[8], "$1"), ",") {
-		name := strings.FieldsFunc(p, func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) })
-		if len(name) > 0 && name[0] != "self" && name[0] != "cls" && name[0][0] != '_' {
-			names = append(names, name[0])
-		}
-	}
-	return names
 }
 
 // parameters returns the parameters of the functions in a text, by name, with a letter for each: p plain, o optional,

@@ -24,14 +24,6 @@ func makeTargets(text string) string {
 	return out.String()
 }
 
-// linterOff returns the comments that switch linters off for a whole file. Generated files may have them.
-func linterOff(text string) string {
-	if settingPatterns().generated.MatchString(text) {
-		return ""
-	}
-	return strings.NewReplacer("#", "", "//", "").Replace(strings.Join(settingPatterns().file.FindAllString(text, -1), "\n"))
-}
-
 // oneSetting puts each list on one line, and each member of an object of JSON on a line of its own.
 func oneSetting(text string) string {
 	p := settingPatterns()

@@ -55,15 +55,6 @@ func (j settingsRow) reason(f File, files []File, task string) string {
 	if line != "" && (!asked || asksToPass(task) || !slices.ContainsFunc(j.lines(f.After), runsCheck)) {
 		return fmt.Sprintf("removed %q", line)
 	}
-	fails := func(o File) bool {
-		return j.Files.MatchString(o.Path) && lostExit("a.sh", o.After, o.Before+"\n") != ""
-	}
-	if code := lostExit(f.Path, f.Before, f.After); j.Commands && code != "" && !slices.ContainsFunc(files, fails) { // it has not moved
-		return fmt.Sprintf("removed %q", code)
-	}
-	if j.off && isProduct(f.Path) && len(added) > 0 && (!asked || asksToHold(task)) {
-		return fmt.Sprintf("added %q", added[0])
-	}
 	if before, after, ok := weakenedSetting(lost, added); ok && (!asked || asksToHold(task)) {
 		return fmt.Sprintf("%q became %q", before, after)
 	}

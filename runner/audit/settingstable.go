@@ -16,7 +16,6 @@ type settingsRow struct {
 	Part             func(text string) string // the relevant part of a file; nil: all of it
 	Asked            *regexp.Regexp           // matches a task about such files; nil: none
 	steering         bool                     // what steers other programs belongs to it, too: see Steering
-	off              bool                     // any new line is a finding
 }
 
 // Steering is what steers agent CLIs, and the programs that keep plans, in a project, from their tables. The zero
@@ -100,9 +99,6 @@ var settingsRows = sync.OnceValue(func() []settingsRow {
 			Files: re(`(?:^|/)(?:\.?lint(?:er|rc|ing)?\.(?:conf|cfg|ini|toml|ya?ml|jsonc?)|\.golangci\.(?:ya?ml|toml|json)|\.eslintrc(?:\.\w+)?|eslint\.config\.\w+|` +
 				`biome\.jsonc?|\.lintrc(?:\.\w+)?|\.stylelintrc.*|\.oxlintrc.*|tsconfig[\w.]*\.json|\.?clippy\.toml|` +
 				`Cargo\.toml)$`),
-		},
-		{
-			What: "a linter no longer looks at a file", Asked: re(`(?i)` + lint), Files: paths().code, Part: linterOff, off: true,
 		},
 	}
 })

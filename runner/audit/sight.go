@@ -4,15 +4,12 @@ import (
 	"fmt"
 	"maps"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
-	"sync"
 
 	"mvdan.cc/sh/v3/syntax"
 
 	"ralph/logs/termtext"
-	"ralph/runner/git"
 )
 
 // sight finds what the audit cannot see, or what git does not show any more.
@@ -33,12 +30,6 @@ func (in Input) sight() []Finding {
 			continue
 		}
 		cause := "marked " + h.Flag
-		if h.Untracked {
-			if in.needsIgnored(h) {
-				add(KindHidden, "the change needs %s, which the new rule %q in %s keeps out of git: a clone will not have it", h.File, h.Rule, h.Place)
-			}
-			continue
-		}
 		if h.Flag == "" && languageOf(h.File) == nil {
 			continue
 		}
@@ -60,44 +51,4 @@ func (in Input) sight() []Finding {
 		add(KindNotAudited, "not audited, above 1 MiB: %s", termtext.Some(in.Large, 5))
 	}
 	return found
-}
-
-// ignoring are patterns for what git may ignore although code needs it.
-var ignoring = sync.OnceValue(func() (p struct{ output, asked, imports *regexp.Regexp }) {
-	p.output = regexp.MustCompile(`(?i)(?:^|/)(?:\.[^/]*|dist|build|out|target|bin|obj|node_modules|vendor|venv|env|gen|generated|coverage|te?mp|` +
-		`__pycache__|[^/]*(?:_pb2?|\.pb|\.gen|_gen|_generated|\.min)[^/]*|_?version\.\w+|[^/]*(?:local|secret|credential|env|config)[^/]*\.\w+)(?:/|$)`)
-	p.asked = regexp.MustCompile(`(?i)ignor|exclud|untrack|generat|build|compil|artifact|bundle|secret|credential|config|settings|\blocal`)
-	p.imports = regexp.MustCompile(`^\s*(?:(?:from|import|export|require\w*|use|mod|include|source|load)\b|[.#]\s*(?:include\b|["./\w])|` +
-		`.*\b(?:require|import)\()`)
-	return p
-})
-
-// needsIgnored reports whether code of the change imports code that a new rule hides. What the project makes does not
-// count: the output of a tool, which some line beside imports names, and what the task wants to be ignored.
-func (in Input) needsIgnored(h git.HiddenFile) bool {
-	p, name := ignoring(), strings.TrimSuffix(h.File, "/")
-	base, _, _ := strings.Cut(path.Base(name), ".")
-	isNew := func(f File) bool {
-		return f.Path == h.Place && slices.Contains(lines(f.After), h.Rule) && !slices.Contains(lines(f.Before), h.Rule)
-	}
-	if p.output.MatchString(name) || name == h.File && !paths().code.MatchString(name) ||
-		p.asked.MatchString(strings.Join(in.tasks(), "")) || !slices.ContainsFunc(in.Files, isNew) {
-		return false
-	}
-	needed, stem := false, strings.TrimSuffix(name, path.Ext(name))
-	for _, f := range in.Files {
-		if f.Exists && name == h.File && strings.TrimSuffix(f.Path, path.Ext(f.Path)) == stem {
-			return false // it is compiled from this one
-		}
-		for _, line := range lines(f.After) {
-			switch {
-			case path.Base(f.Path) == ".gitignore" || isProse(f.Path) || !HasName(line, base):
-			case p.imports.MatchString(line):
-				needed = needed || paths().code.MatchString(f.Path)
-			default:
-				return false
-			}
-		}
-	}
-	return needed
 }

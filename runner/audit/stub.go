@@ -12,8 +12,7 @@ import (
 // stubPatterns find functions whose whole stubBody says that it is not written yet. They
 // match single trimmed lines.
 var stubPatterns = sync.OnceValue(func() (p struct {
-	header, says, empty, later, comment, base, word, keyword, meant,
-	hook, provisional, fixed *regexp.Regexp
+	header, says, empty, later, comment, base, word, keyword, meant, hook *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	const missing = `(?:not (?:yet )?implemented|unimplemented|implement me|to ?do\b|not supported yet|` +
@@ -31,12 +30,6 @@ var stubPatterns = sync.OnceValue(func() (p struct {
 	p.empty = re(`^(?:return(?: (?:nil|null|None|undefined|0|0\.0|-1|false|true|False|True|""|''|\{\}|\[\]|Ok\(\(\)\)|None))*(?:, (?:nil|0|false|""))*` +
 		`|nil|null|None|0|false|:|Ok\(\(\))?;?\s*$`)
 	p.later = re(`(?i)(?://|#|/\*|--)\s*(?:TODO|FIXME|XXX|STUB|placeholder|not (?:yet )?implemented|implement\b)`)
-	p.provisional = re(`(?i)\bplaceholder (?:until|for now|implementation|value)|` +
-		`\bto be (?:extended|implemented|written|completed|filled in)\b|` +
-		`\b(?:dummy|fake|hard-?coded) (?:value|result|data|implementation)|\bfor now\b|` +
-		`\bnot (?:yet )?implemented\b|\btodo\b`)
-	p.fixed = re(`^return (?:\[[^\w]*\w?[^\w]*\]|["'][^"']*["']|\d[\d.]*|\{\}|\(\)|None|True|False|nil|null|true|` +
-		`false)(?: \* \w+)?;?$`)
 	p.comment = re(`^(?://|#(?:[^!\[]|$)|/\*|\*|--|"""|''')`)
 	p.base = re(`^(?:export )?(?:default )?(?:abstract )?(?:class|trait|interface|protocol|module)\s+(\w+)(.*)$`)
 	p.word = re(`[\pL_][\pL\pN_]{3,}`)
@@ -98,7 +91,7 @@ func findStubs(text string, python bool, bases map[string]bool) []stub {
 		function = name
 		stubBody, whole := bodyOf(all, i, line)
 		pass := python && !inherits && !p.hook.MatchString(name) && (class != "" || indent(raw) == 0)
-		if whole && name != "func" && name != "function" && (stubBody.unwritten(pass) || stubBody.ignores(line)) &&
+		if whole && name != "func" && name != "function" && stubBody.unwritten(pass) &&
 			!(class != "" && (bases[class] || baseName().MatchString(class))) {
 			found = append(found, stub{name, stubBody.says()})
 		}
@@ -188,23 +181,7 @@ func (b stubBody) unwritten(python bool) bool {
 	if python && (line == "pass" || line == "...") {
 		return true
 	}
-	if p.fixed.MatchString(line) && p.provisional.MatchString(strings.Join(b.comments, "\n")) {
-		return true
-	}
 	return p.empty.MatchString(line) && p.later.MatchString(strings.Join(b.comments, "\n"))
-}
-
-// ignores reports whether one statement and a TODO are all of a function, and it uses less than half of its parameters.
-func (b stubBody) ignores(header string) bool {
-	p, names, unused := stubPatterns(), parameterNames(header), 0
-	for _, name := range names {
-		if !HasName(strings.Join(b.code, ""), name) {
-			unused++
-		}
-	}
-	notes := strings.Join(b.comments, "\n")
-	return len(b.code) == 1 && unused > 0 && 2*unused >= len(names) &&
-		p.later.MatchString(notes+"\n"+b.code[0]) && !p.meant.MatchString(notes)
 }
 
 func (b stubBody) says() string {

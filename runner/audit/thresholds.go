@@ -9,7 +9,7 @@ import (
 
 // settingPatterns tell which settings are weaker than others.
 var settingPatterns = sync.OnceValue(func() (p struct {
-	pair, number, least, most, strict, lenient, list, lists, member, file, generated *regexp.Regexp
+	pair, number, least, most, strict, lenient, list, lists, member *regexp.Regexp
 
 	level map[string]int
 }) {
@@ -26,9 +26,6 @@ var settingPatterns = sync.OnceValue(func() (p struct {
 	p.list = regexp.MustCompile(`(?i)^(?:lint\.)?(?:extend-)?(?:ignore|exclude|omit|disable)$`)
 	p.lists = regexp.MustCompile(`\[[^\[\]{}#]*\]`)
 	p.member = regexp.MustCompile(`([{,])\s*("[\w@/.-]+"\s*:)`)
-	p.file = regexp.MustCompile(`(?m)^(?:#|//|/\*|--|;)\s*(?:\w*lint\w*: ?(?:skip|disable|ignore)[-_]file|(?:flake8|ruff): noqa|eslint-disable|` +
-		`@ts-nocheck|mypy: ignore-errors|rubocop:disable all)\s*(?:\*/)?\s*$|^#!\[allow\((?:clippy::all|warnings)\)\]`)
-	p.generated = regexp.MustCompile(`(?i)\bgenerated\b|do not edit`)
 	p.level = map[string]int{"off": 1, "allow": 1, "warn": 2, "warning": 2, "error": 3, "deny": 3, "forbid": 4}
 	return p
 })

@@ -20,7 +20,7 @@ import (
 type HiddenView struct {
 	root     string
 	flags    map[string]string // marked files
-	ignored  map[string]bool   // tracked files that an ignore rule matches, and what is not tracked, once the rules change
+	ignored  map[string]bool   // tracked files that an ignore rule matches
 	index    string            // changes whenever the index does
 	settings string            // the ignore rules that are not in the work tree
 	standIns map[string]string // what decides how tests run and git ignores: its content
@@ -63,9 +63,8 @@ func (v HiddenView) ignoredOthers(ctx context.Context) (string, error) {
 
 // Since returns what is hidden now and was not in v, and the HiddenView of now. head is the
 // commit that was checked out for v; the files of its tree count as tracked. rules is true
-// if an ignore file of the work tree changed. Then what is ignored and not tracked is hidden,
-// too, for whatever reason. It runs one git process, another if the index changed, and three more if ignore
-// rules did.
+// if an ignore file of the work tree changed. It runs one git process, another if the index changed, and two more if
+// ignore rules did.
 func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenView, []HiddenFile, error) {
 	if v.root == "" {
 		return v, nil, nil
@@ -89,7 +88,7 @@ func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenV
 	now.standIns = findStandIns(v.root, others)
 	for _, file := range slices.Sorted(maps.Keys(now.standIns)) {
 		if was, old := v.standIns[file]; !old || was != now.standIns[file] {
-			found = append(found, HiddenFile{File: file, Untracked: true, StandIn: true})
+			found = append(found, HiddenFile{File: file, StandIn: true})
 		}
 	}
 	now.settings = v.readSettings()
@@ -104,13 +103,8 @@ func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenV
 	if err != nil {
 		return v, found, err
 	}
-	untracked, err := v.matched(ctx, others)
-	if err != nil {
-		return v, found, err
-	}
 	now.ignored = map[string]bool{}
-	for i, e := range append(ignored, untracked...) {
-		e.Untracked = i >= len(ignored)
+	for _, e := range ignored {
 		if !v.ignored[e.File] && !now.ignored[e.File] {
 			found = append(found, e)
 		}

@@ -33,10 +33,6 @@ func TestSince_whatGitStopsToShow_isNamed(t *testing.T) {
 			do:   func(p world.Folder) { p.Write("rules", "a_*\n"); p.Git("config", "core.excludesFile", p.Path("rules")) },
 			want: []HiddenFile{{File: "a_test.go", Rule: "a_*", Place: "rules"}},
 		},
-		"a rule for a new folder": {
-			do:    func(p world.Folder) { p.Write(".gitignore", "old\nlocal/\n"); p.Write("local/a.py", "a") },
-			rules: true, want: []HiddenFile{{File: "local/", Rule: "local/", Place: ".gitignore", Untracked: true}},
-		},
 		"a rule that hides nothing": {do: func(p world.Folder) { p.Write(".gitignore", "old\ndist/\n") }, rules: true},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -98,12 +98,10 @@ type ChangedFile struct {
 
 // HiddenFile is a file that git does not show.
 type HiddenFile struct {
-	File  string // slash-separated, relative to the root of the repository; of a folder that is not tracked: with a slash at the end
+	File  string // slash-separated, relative to the root of the repository
 	Flag  string // "assume-unchanged", "skip-worktree"; empty: an ignore rule
 	Rule  string // the rule, such as "*_test.go"
 	Place string // the file with the rule
-	// Untracked is true for what was never committed.
-	Untracked bool
 	// StandIn is true for a new or changed file that takes the place of a test runner, or that it loads by itself.
 	StandIn bool
 }

@@ -3,12 +3,8 @@ package turn
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"slices"
 	"sync"
 
@@ -108,8 +104,6 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 		why = "no change of the run is in " + termtext.Some(notes, 3)
 	} else if len(absent) > 0 && !linked && changed {
 		why = termtext.Some(absent, 3) + " is nowhere in the project"
-	} else if left := f.present[t.ID]; len(left) > 0 {
-		why = "it asks to delete " + termtext.Some(left, 3) + ", which is still there"
 	} else if f.copied[t.ID] != "" {
 		why = f.copied[t.ID]
 	} else if f.untested[t.ID] && !confirms && (linked || t.Own && r.Worked) && len(r.Green) == 0 && !r.more {
@@ -157,7 +151,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 // those that ask for tests where the run has changed none and no test has the code that they name, and those whose work
 // git does not see.
 func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
-	f.absent, f.present, f.untested, f.made, f.copied = map[string][]string{}, map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}
+	f.absent, f.untested, f.made, f.copied = map[string][]string{}, map[string]bool{}, map[string]bool{}, map[string]string{}
 	plan := protect.Paths(t.a.Plan, f.left)
 	tested := sync.OnceValue(func() bool {
 		return in.Partial || f.changed.All || audit.MayHaveTests(in.Files) || t.testedBefore(ctx)
@@ -171,13 +165,7 @@ func (t *turn) search(ctx context.Context, f *facts, in audit.Input) {
 	}
 	for _, tick := range audit.Ticks(in) {
 		text := audit.TextOf(tick.Task)
-		absent := func(name string) bool {
-			_, err := os.Lstat(filepath.Join(t.a.Dir, name))
-			return errors.Is(err, fs.ErrNotExist)
-		}
-		f.absent[tick.ID] = slices.DeleteFunc(audit.FilesAsked(text), func(name string) bool { return !absent(name) })
-		f.present[tick.ID] = slices.DeleteFunc(audit.FilesDoomed(text), absent)
-		if len(f.absent[tick.ID]) == 0 && len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
+		if len(tick.Named) > 0 && lacks(tick.Named, audit.AsksForProse(text), func(string) bool { return true }) {
 			f.absent[tick.ID] = tick.Named
 		}
 		for _, file := range audit.Translations(text) {

@@ -34,7 +34,6 @@ type facts struct {
 	blind    bool                // git failed: nobody knows what changed
 	texts    []git.Text          // of the changed files
 	absent   map[string][]string // what ticked tasks name and does not exist
-	present  map[string][]string // the files that they tell to delete
 	copied   map[string]string   // translations that they ask for and that are copies: "de.json is a copy of en.json"
 	untested map[string]bool     // ticked tasks that ask for tests, although no test was changed
 	made     map[string]bool     // and those that name a file that git ignores and that the turn has written
