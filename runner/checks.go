@@ -4,10 +4,14 @@ package runner
 
 import (
 	"context"
+	"slices"
+	"time"
 
 	"ralph/logs"
 	"ralph/runner/audit"
 	"ralph/runner/gate"
+	"ralph/runner/rules"
+	"ralph/runner/rules/pace"
 	"ralph/runner/task"
 	"ralph/runner/turn"
 	"ralph/state"
@@ -46,6 +50,32 @@ func (r *Run) lastChecks(ctx context.Context) (turn.Result, error) {
 	a := r.assignment(none, l.Origin(none), nil)
 	a.Part, a.Checks.Everything = turn.Check, l.Unfinished || l.Memory.Iterations == 0 // nobody knows what has changed
 	return r.check(work, a)
+}
+
+// checksElsewhere adds the results of the checks on other machines to those of the last checks, unless a required one fails.
+// ralph stop ends the wait for them, and the run; ralph skip ends only the wait.
+func (r *Run) checksElsewhere(ctx context.Context, f *rules.Admission) {
+	if r.d.Elsewhere == nil || len(f.Report.AtEnd().Blocking()) > 0 || f.Report.Mode == gate.ModeReport {
+		return
+	}
+	l, none := r.ledger, task.Task{}
+	work, done := r.inbox.Until(ctx, state.RequestSkip, state.RequestAbort, state.RequestStop)
+	defer done()
+	left := pace.Left(l.Policy.MaxDuration, l.Started, l.Until, time.Now())
+	if f.Interrupt != nil {
+		left = 0
+	}
+	work, cancel := context.WithTimeout(work, left)
+	defer cancel()
+	all := r.d.Elsewhere(work, func(what string) {
+		r.handleEvent(state.NewEvent(l.Origin(none), time.Now(), state.Phase{Name: state.PhaseChecking, Check: what}))
+	})
+	f.Report.Results = append(f.Report.Results, all...)
+	r.inbox.Take(state.RequestSkip)
+	f.Interrupt = r.inbox.StopRequest(ctx)
+	if f.Interrupt != nil && slices.ContainsFunc(all, func(x gate.Result) bool { return x.Verdict == gate.VerdictSkipped }) {
+		f.Interrupt.Lenient = false
+	}
 }
 
 // checkKilledTick runs the checks for a task that a killed call ticked, before other work builds on it. If the call left

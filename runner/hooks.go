@@ -114,7 +114,7 @@ func (r *Run) finish(ctx context.Context, j *crew.Job, res turn.Result, d rules.
 	}
 	r.writeReceipt(ctx, j, res)
 	l, id := r.ledger, res.Task.ID
-	r.ends = ""
+	r.ends, r.claimed = "", false
 	done := res.Proof.After.IsDone(id)
 	apply := func(v hooks.Verdict) {
 		stops := d.Action == state.ActionStop

@@ -115,7 +115,7 @@ func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 	if err != nil {
 		return nil, again, err
 	}
-	f.Ends = r.ends
+	f.Ends, f.Claimed = r.ends, r.claimed
 	done := f.Ends != "" || f.Plan.Total > 0 && f.Plan.Remaining == 0
 	if done && !f.Interrupt.Now() && len(l.Checks.Rows) > 0 {
 		res, err := r.lastChecks(ctx)
@@ -123,6 +123,9 @@ func (r *Run) admit(ctx context.Context) (*task.Task, rules.Decision, error) {
 			return nil, again, err
 		}
 		f.Report, f.Unchecked, f.Interrupt = res.Proof.Report, res.Proof.Unchecked, r.inbox.StopRequest(ctx)
+	}
+	if done && !f.Interrupt.Now() && !f.Unchecked {
+		r.checksElsewhere(ctx, &f)
 	}
 	if done && !f.Interrupt.Now() && !f.Unchecked && !f.Report.Blocked() {
 		f.Review = r.reviewItems(ctx, f.Report)
@@ -446,11 +449,17 @@ func (r *Run) apply(ctx, keep context.Context, j *crew.Job, res turn.Result) (ru
 	if res.Proof.After.Remaining == 0 && res.Proof.After.Error == "" && !f.Interrupt.Now() {
 		f.Review = r.reviewItems(keep, res.Proof.Report)
 	}
+	f.Elsewhere = r.d.Elsewhere != nil
 	d := rules.Conclude(f)
 	if err := l.Record(f, d, hints); err != nil {
 		return rules.Decision{}, err
 	}
-	return r.finish(keep, j, res, d, commit)
+	claimed := d.Rule == state.RuleComplete && d.Action == state.ActionContinue && f.Plan.Total == 0
+	if d, err := r.finish(keep, j, res, d, commit); err != nil || d.Action == state.ActionStop || !claimed {
+		return d, err
+	}
+	r.ends, r.claimed = d.Reason, r.ends == ""
+	return d, nil
 }
 
 // commit commits what the agent left uncommitted; others are the titles of other tasks that it finished. It returns the

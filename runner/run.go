@@ -6,6 +6,7 @@
 package runner
 
 import (
+	"context"
 	"errors"
 	"maps"
 	"os"
@@ -104,6 +105,9 @@ type Proof struct {
 	Detect bool // look for checks while the project has none
 	// LeftOut has a line for each check that was detected and will not run.
 	LeftOut []string
+	// Elsewhere waits for the checks that other machines run on what has landed, and returns their results. It tells waits what
+	// it waits for, when that changes. Nil: there are none.
+	Elsewhere func(ctx context.Context, waits func(what string)) []gate.Result
 	// Find returns the checks of dir, after these files have changed; nil: nobody looks.
 	Find func(dir string, changed []string) []gate.Check
 }
@@ -147,7 +151,9 @@ type Run struct {
 	panel  *reviewers.Panel
 	hooks  hooks.Set
 	shown  choice // who works, or worked last
-	ends   string // why a hook says that the run is complete, since the latest turn; empty: none does
+	ends   string // why a hook, or claimed, the agent says that the run is complete, since the latest turn; empty: none does
+	// claimed is true if the run is complete but for the checks elsewhere, without a plan.
+	claimed bool
 
 	receipts    *receipt.Signer // nil: none are written
 	unreceipted bool            // it was said that one could not be written

@@ -128,6 +128,11 @@ func (r Report) RedBefore() []string {
 	return r.names(func(x Result) bool { return x.Verdict == VerdictKnown || x.Verdict == VerdictNew && r.Mode == ModeAuto })
 }
 
+// RedElsewhere returns the names of the required checks that failed on other machines.
+func (r Report) RedElsewhere() []string {
+	return r.names(func(x Result) bool { return x.Elsewhere != "" && x.BlocksEnd })
+}
+
 // NewRed returns a line for each required check with failed tests that have never passed.
 func (r Report) NewRed() []string {
 	var lines []string
@@ -228,6 +233,11 @@ func (r Report) Feedback() string {
 func (r Result) feedback(budget int) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The required check %q fails", short(r.Name, 200))
+	if r.Elsewhere != "" {
+		fmt.Fprintf(&b, ". It runs on other machines, on the commits of the pull request. Every task is done, so this is your "+
+			"assignment now: the run is not complete until it passes. See %s\n\nThe end of its log:\n\n", short(r.Elsewhere, budget/3))
+		return b.String() + cut(r.Output, 0, budget-b.Len())
+	}
 	switch {
 	case r.BlocksEnd:
 		b.WriteString(". It failed before the run too, or its tests never passed. Every task is done, so this is your " +

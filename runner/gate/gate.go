@@ -40,6 +40,8 @@ type Result struct {
 	// BlocksEnd: it blocks no task, but no run is complete until it passes. Only in ModeAuto.
 	BlocksEnd bool   `json:"blocks_end,omitempty"`
 	Reason    string `json:"reason,omitempty"` // one sentence; empty if the check passed
+	// Elsewhere is where people see a check that ran on other machines; empty: ralph ran it.
+	Elsewhere string `json:"elsewhere,omitempty"`
 	// Tests are the single tests, from the output and from report files.
 	Tests report.Summary `json:"tests"`
 	// Blamed are the failed tests that are not in the baseline. It is empty if the
@@ -109,6 +111,20 @@ func run(ctx context.Context, c Check, p Place) (Result, error) {
 		r.Output += fmt.Sprintf("\n(timeout: ended after %s)", timeout)
 	}
 	return r, nil
+}
+
+// Elsewhere returns the result of a required check that other machines ran, or have not finished, for the reason in
+// pending. It blocks the end of the run, if it blocks at all.
+func Elsewhere(name, where, output, pending string, passed bool) Result {
+	r := Result{Name: name, Command: "open " + where, Check: Check{Name: name, Command: where, Format: report.ExitCode},
+		Passed: passed, Output: output, Elsewhere: where, Reason: pending, Verdict: VerdictPassed}
+	switch {
+	case pending != "":
+		r.Verdict = VerdictSkipped
+	case !passed:
+		r.Verdict, r.BlocksEnd, r.ExitCode, r.Reason = VerdictFailed, true, 1, "fails"
+	}
+	return r
 }
 
 func result(c Check) Result { return Result{Name: c.Name, Command: c.Reproduce(), Check: c} }

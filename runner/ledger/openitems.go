@@ -266,6 +266,9 @@ func (b *OpenItems) ofChecks(add func(name, show, format string, args ...any), c
 	for _, name := range report.KnownRed() {
 		add(rules.ItemKnownRed, "ralph check", "check %s failed before the run and still fails", name)
 	}
+	for _, name := range report.RedElsewhere() {
+		add(rules.ItemElsewhere, "gh pr checks", "the check %s fails", name)
+	}
 	for _, line := range disguised(report, checks.Baseline) {
 		add("disguised", "ralph check", "%s", line)
 	}

@@ -26,6 +26,10 @@ func AdmitRules() []Rule[Admission] {
 			"stop 9 without a call, and name it", func(f Admission) (Decision, bool) {
 				return reviewed(planComplete(f), f.Review), f.complete() && len(f.Review) > 0
 			}},
+		{state.RuleComplete, "as `complete` after the latest turn, and with `LAND=pr` the checks of the pull request pass",
+			"stop 0 without a call", func(f Admission) (Decision, bool) {
+				return completed(f.Ends, "project_complete", f.Report), f.Claimed && f.complete()
+			}},
 		{state.RuleHook, "a hook says that the run is complete, and the required checks pass where there are any",
 			"stop 0 without a call, or 9 as `review`", func(f Admission) (Decision, bool) {
 				return planComplete(f), f.Ends != "" && f.complete()

@@ -62,6 +62,10 @@ func ConcludeRules() []Rule[Conclusion] {
 			"one verifying turn", func(f Conclusion) (Decision, bool) {
 				return verifying(f.Facts), f.contradicted() && !f.Result.Proof.Report.Blocked() && !f.mends(f.Result.Proof.Report)
 			}},
+		{state.RuleComplete, "as `complete`, but with `LAND=pr` the checks of the pull request come first",
+			"wait for them before the next call", func(f Conclusion) (Decision, bool) {
+				return Decision{Action: state.ActionContinue, Reason: f.proof()}, f.Elsewhere && f.proof() != ""
+			}},
 		{state.RuleReview, "as `complete`, but [a person has to look at something](problems.md#it-says-review)",
 			"stop 9 and name each", func(f Conclusion) (Decision, bool) {
 				return reviewed(complete(f), f.Review), f.proof() != "" && len(f.Review) > 0

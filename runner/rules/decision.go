@@ -59,6 +59,8 @@ type Facts struct {
 	LimitedUntil time.Time
 	// Paced is set when PACE holds back every agent that is under no usage limit.
 	Paced pace.Hold
+	// Elsewhere is true if the run is complete only after checks on other machines, for which Admit is asked.
+	Elsewhere bool
 }
 
 // Admission is what Admit looks at.
@@ -75,8 +77,9 @@ type Admission struct {
 	// WaitingSince is when that began.
 	Waiting      []string
 	WaitingSince time.Time
-	// Ends says why a hook wants the run to end as complete; empty: none does.
-	Ends string
+	// Ends says why a hook wants the run to end as complete, or with Claimed, why it is complete without a plan; empty: it is not.
+	Ends    string
+	Claimed bool
 	// Unchecked is true when a person skipped the checks that Report would be of.
 	Unchecked bool
 }
@@ -175,16 +178,19 @@ func reviewed(d Decision, items []state.ReviewItem) Decision {
 // nothingLeft is true when the plan has tasks, and none is open.
 func (f Facts) nothingLeft() bool { return f.Plan.Total > 0 && f.Plan.Remaining == 0 }
 
-// Names of items about a check that was red before the run, or has tests that never passed.
+// Names of items about a check that was red before the run, has tests that never passed, or fails on other machines.
 const (
-	ItemKnownRed = "known_red"
-	ItemNewRed   = "new_red"
+	ItemKnownRed  = "known_red"
+	ItemNewRed    = "new_red"
+	ItemElsewhere = "red_elsewhere"
 )
 
 // mends reports whether an agent should still repair checks that only block the end of the run: not if a turn for it has
 // changed nothing, MAX_RETRIES turns have tried, or a person has accepted the failure.
 func (f Facts) mends(r gate.Report) bool {
-	red := func(i state.ReviewItem) bool { return i.Name == ItemKnownRed || i.Name == ItemNewRed }
+	red := func(i state.ReviewItem) bool {
+		return slices.Contains([]string{ItemKnownRed, ItemNewRed, ItemElsewhere}, i.Name)
+	}
 	if len(r.AtEnd().Blocking()) == 0 || !slices.ContainsFunc(f.Review, red) || f.over() {
 		return false
 	}
