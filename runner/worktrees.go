@@ -56,6 +56,9 @@ func (r *Run) leave(d rules.Decision) rules.Decision {
 	defer cancel()
 	if n, branch := r.crew.Unlanded(ctx); n > 0 {
 		where := "to get what is finished: git merge " + branch
+		if r.o.Land == slots.LandPull {
+			where = "what is finished is on " + branch
+		}
 		r.d.Log.Warn("some commits are not in the checkout", "branch", branch, "commits", n)
 		if d.Next != "" {
 			where += "; " + d.Next

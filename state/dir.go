@@ -78,7 +78,7 @@ func Files() []File {
 			"what the agent printed, with secrets hidden; next to it `ITERATION.prompt.md`, " +
 				"what a sandbox kept out (`ITERATION.fix_plan.md`)", "pruned by size"},
 		{dirReports + "/RUN.html",
-			"the results of a run on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists",
+			"the results of a run on one page; next to it `RUN.md` and `RUN.json`, the record that `ralph runs` lists; `RUN.pr.md`: the text of a pull request that could not be sent",
 			"the latest 100 runs"},
 		{dirQuestions + "/ID.json",
 			"JSON: a question of an agent to a person: `id`, `task`, `text`, `options`, `context`, `answer`",

@@ -21,7 +21,7 @@ var tools = map[string][]string{
 	"internal/world":         nil,                                                                                           // a private place for the real programs, and for git
 	"internal/e2e":           {"internal/mockllm", "internal/world"},                                                        // sees ralph as users do: a program and its files
 	"internal/e2e/browser":   {"internal/sample", "internal/world", "state", "state/question"},                              // the dashboard in a real browser
-	"internal/faults":        {"internal/leaks", "internal/world", "state"},                                                 // breaks the built program and reads what is left
+	"internal/faults":        {"internal/fakegh", "internal/leaks", "internal/world", "state"},                              // breaks the built program and reads what is left
 	"internal/leaks":         nil,                                                                                           // texts with made-up secrets
 	"cmd/internal/tmuxe2e":   {"cmd/internal/config", "state/option", "internal/world", "state", "tmux"},                    // sees ralph --monitor as users do
 	"internal/sample":        {"state", "state/view"},                                                                       // runs in every state, for tests of what people see

@@ -46,6 +46,7 @@ type Repo struct {
 	Pulls       []*Pull
 	Commits     []string       // that were pushed
 	Columns     map[int]string // of issues in project 3
+	CI
 }
 
 // Issue is an issue.
@@ -72,6 +73,7 @@ type Pull struct {
 	State                             string // empty: open
 	Draft                             bool
 	Labels                            []string
+	Edits                             int
 	Threads                           []*Thread
 }
 
@@ -175,7 +177,7 @@ func (s *State) run(program string, args []string) int {
 		case !strings.HasPrefix(args[i], "-"):
 			c.words = append(c.words, args[i])
 			continue
-		case !with && !slices.Contains([]string{"--paginate", "--draft", "--undo"}, name) && i+1 < len(args):
+		case !with && !slices.Contains([]string{"--paginate", "--draft", "--undo", "--log-failed"}, name) && i+1 < len(args):
 			i++
 			value = args[i]
 		}
@@ -205,7 +207,9 @@ func (s *State) run(program string, args []string) int {
 		fmt.Fprintln(os.Stderr, program+": "+err.Error())
 		return 1
 	}
-	if answer != nil {
+	if text, ok := answer.(string); ok {
+		fmt.Println(text)
+	} else if answer != nil {
 		data, err := json.Marshal(answer)
 		if err != nil {
 			panic(err)
@@ -248,6 +252,16 @@ func answers() (rows []row) {
 		{"glab PUT repos/*/*/issues/*/comments/*", (*call).edit},
 		{"gh GET repos/*/*/collaborators/*/permission", (*call).permission},
 		{"glab GET repos/*/*/members/all/*", (*call).permission},
+		{"gh GET repos/*/*", (*call).shownRepo},
+		{"gh pr list", (*call).pullList},
+		{"gh pr create", (*call).pullCreate},
+		{"gh pr view *", (*call).pullView},
+		{"gh pr ready *", (*call).pullReady},
+		{"gh pr checks *", (*call).pullChecks},
+		{"gh run view", (*call).runView},
+		{"gh PATCH repos/*/*/pulls/*", (*call).pullEdit},
+		{"gh POST repos/*/*/issues/*/labels", (*call).label},
+		{"gh DELETE repos/*/*/issues/*/labels/*", (*call).unlabel},
 	} {
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(r.words), `\*`, `([^/]+)`)
 		rows = append(rows, row{regexp.MustCompile("^" + pattern + "$"), r.do})
@@ -297,8 +311,8 @@ func (c *call) answer() (any, error) {
 // repo is that of the first parts, or of --repo.
 func (c *call) repo(part []string) (*Repo, error) {
 	name := c.Here
-	if given := c.flag("--repo"); given != "" {
-		name = given
+	if given := strings.Split(c.flag("--repo"), "/"); len(given) > 1 { // with a host, or without
+		name = strings.Join(given[len(given)-2:], "/")
 	} else if len(part) > 1 {
 		name = part[0] + "/" + part[1]
 	}

@@ -220,6 +220,7 @@ var acts = map[string]func(*actor) int{
 	"worker":         (*actor).honest,
 	"stubborn":       (*actor).stubborn,
 	"beside":         (*actor).beside,
+	"pulls":          (*actor).pulls,
 	"together":       (*actor).together,
 	"fills-slot":     (*actor).fillsSlot,
 	"odd":            (*actor).odd,

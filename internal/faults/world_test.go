@@ -10,11 +10,13 @@ import (
 	"testing"
 	"time"
 
+	"ralph/internal/fakegh"
 	"ralph/internal/world"
 	"ralph/state"
 )
 
 func TestMain(m *testing.M) {
+	fakegh.Init()
 	if act := os.Getenv(actVar); act != "" {
 		os.Exit(play(act))
 	}

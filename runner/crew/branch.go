@@ -15,11 +15,12 @@ import (
 	"ralph/runner/slots"
 )
 
-// branch is the run's own branch, ralph/RUN, and the user's checkout that follows it.
+// branch is the run's own branch, and the user's checkout that follows it.
 type branch struct {
 	Root  string // of the worktree in which results are merged
 	User  string // root of the user's checkout
-	Name  string // ralph/RUN
+	Name  string // ralph/RUN, or another one
+	Named bool   // by the user: it stays
 	Leave bool   // the user's checkout does not follow
 	Note  string // path of a file that exists while ralph moves the checkout
 
@@ -35,8 +36,11 @@ func (b *branch) Open(ctx context.Context) error {
 	if b.users, err = b.onBranch(ctx); err != nil {
 		return err
 	}
+	if _, err := command.Line(ctx, b.User, "check-ref-format", b.ref()); err != nil {
+		return &slots.UnfitError{Why: fmt.Sprintf("LAND_BRANCH: %q is no name for a branch", b.Name)}
+	}
 	if tip, _ := b.Tip(ctx); tip != "" {
-		return nil
+		return b.continues(ctx, tip)
 	}
 	from, err := b.start(ctx)
 	if err == nil {
@@ -44,6 +48,25 @@ func (b *branch) Open(ctx context.Context) error {
 	}
 	if err != nil {
 		return fmt.Errorf("make branch %s: %w", b.Name, err)
+	}
+	return nil
+}
+
+// continues returns an error if the run cannot go on with a branch that the user has named.
+func (b *branch) continues(ctx context.Context, tip string) error {
+	if !b.Named {
+		return nil
+	}
+	out, err := command.Run(ctx, b.User, "worktree", "list", "--porcelain")
+	switch {
+	case err != nil:
+		return err
+	case strings.Contains(out, "\nbranch "+b.ref()+"\n"):
+		return &slots.UnfitError{Why: fmt.Sprintf("LAND_BRANCH: the branch %q is checked out; name another one, or check out "+
+			"another one", b.Name)}
+	case !b.contains(ctx, "HEAD", tip):
+		return &slots.UnfitError{Why: fmt.Sprintf("LAND_BRANCH: the branch %q does not contain your commits; name another one, "+
+			"or merge yours into it", b.Name)}
 	}
 	return nil
 }
@@ -145,7 +168,7 @@ func (b *branch) Close(ctx context.Context) {
 		"refs/heads/ralph/")
 	for line := range strings.Lines(out) {
 		oid, name, _ := strings.Cut(strings.TrimSpace(line), " ")
-		if err == nil && (name == b.ref() || ofRun().MatchString(name)) {
+		if err == nil && (name == b.ref() && !b.Named || ofRun().MatchString(name)) {
 			_, _ = command.Line(ctx, b.User, "update-ref", "-d", name, oid) // nothing is lost if it stays
 		}
 	}

@@ -88,8 +88,11 @@ func openWorktrees(ctx context.Context, o Options) (*worktrees, error) {
 	}
 	ctx = command.With(ctx, c.trust)
 	root, _ := command.Root(o.Dir)
-	c.trunk.branch = &branch{User: root, Name: "ralph/" + o.Run, Leave: o.Land == slots.LandBranch,
-		Note: filepath.Join(home.Dir, "following")}
+	b := &branch{User: root, Name: o.LandsOn(o.Run), Leave: o.Land != slots.LandCheckout, Note: filepath.Join(home.Dir, "following")}
+	if on, err := b.onBranch(ctx); err == nil && o.Land == slots.LandPull && on == b.ref() {
+		b.Name, b.Leave = "ralph/"+o.Run, false // what lands moves the user's branch forward, and is pushed from there
+	}
+	b.Named, c.trunk.branch = b.Name != "ralph/"+o.Run, b
 	if err := c.trunk.branch.Recover(ctx); err != nil {
 		return nil, err
 	}

@@ -16,6 +16,7 @@ const (
 	IsolateWorktree = "worktree"
 	LandCheckout    = "checkout"
 	LandBranch      = "branch"
+	LandPull        = "pr"
 )
 
 // LocalFleet is the address of the server on this machine, which the run starts if there is none.
@@ -29,12 +30,21 @@ type SlotOptions struct {
 	Setup       string // shell command that prepares a worktree; empty: none
 	Fleet       string // address of the fleet that gets turns, too, or LocalFleet; empty: none
 	FleetCreds  string // a file with NATS credentials; empty: a token
-	Land        string // LandCheckout or LandBranch
+	Land        string // LandCheckout, LandBranch or LandPull
+	LandBranch  string // the branch that tasks land on; empty: ralph/RUN
 }
 
 // Worktrees is true if turns work in worktrees.
 func (o *SlotOptions) Worktrees() bool {
-	return o.Parallel > 1 || o.Fleet != "" || o.Isolate == IsolateWorktree
+	return o.Parallel > 1 || o.Fleet != "" || o.Isolate == IsolateWorktree || o.Land == LandPull
+}
+
+// LandsOn is the branch that the tasks of a run land on.
+func (o *SlotOptions) LandsOn(run string) string {
+	if o.Land == LandCheckout || o.LandBranch == "" {
+		return "ralph/" + run
+	}
+	return o.LandBranch
 }
 
 // Check returns an error if the options name a file that is not there.
@@ -52,7 +62,7 @@ func (o *SlotOptions) Check() error {
 func (o *SlotOptions) CheckPlan(dir, plan string) error {
 	if program, _ := store.ProgramOf(dir, plan); program != "" && o.Worktrees() {
 		return &UnfitError{"worktrees need a plan in files, and " + program + " keeps its tasks in a database; " +
-			"leave out PARALLEL and ISOLATE"}
+			"leave out PARALLEL, ISOLATE and LAND"}
 	}
 	return nil
 }
@@ -101,9 +111,15 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,
 		Help: "A file with NATS credentials for the fleet; empty means the token in RALPH_FLEET_TOKEN.",
 	}, {
-		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch", YAML: "parallel.land",
-		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch}, Field: &o.Land,
+		Group: group, Key: "LAND", Flag: "land", Arg: "checkout|branch|pr", YAML: "parallel.land",
+		Kind: option.Enum, Default: LandCheckout, Values: []string{LandCheckout, LandBranch, LandPull}, Field: &o.Land,
+		Trust: true, Safe: []string{LandCheckout, LandBranch},
 		Help: "Where finished tasks go: checkout moves your branch forward, " +
-			"branch leaves them on ralph/RUN for you to look at.",
+			"branch leaves them on ralph/RUN for you to look at, pr also pushes them and opens a pull request with gh (docs/pull-requests.md).",
+	}, {
+		Group: group, Key: "LAND_BRANCH", YAML: "parallel.land_branch",
+		Kind: option.String, Trust: true, Field: &o.LandBranch,
+		Help: "The branch that LAND=branch and LAND=pr use instead of ralph/RUN. One that exists is continued, " +
+			"if it has all commits of yours; with LAND=pr, it may be the one that is checked out.",
 	}}
 }

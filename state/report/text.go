@@ -82,8 +82,33 @@ func (r *Report) sections() []section {
 func (r *Report) Text() string { return r.page(func(s string) string { return s }, "") }
 
 // Markdown is the page as Markdown, in which the texts of others mean nothing.
-func (r *Report) Markdown() string {
-	rows := ""
+func (r *Report) Markdown() string { return r.page(escape, r.table(escape)) }
+
+// Pull is the page for a pull request: without what only its owner needs, and in which the texts of others notify nobody and
+// close nothing. It has at most so many bytes. The title names the tasks.
+func (r *Report) Pull(most int) (title, body string) {
+	inert := strings.NewReplacer(`\@`, "@<!-- -->", `\#`, "#<!-- -->", "://", ":<!-- -->//", "GH-", "GH<!-- -->-").Replace
+	esc := func(s string) string { return inert(escape(s)) }
+	but := []string{next, "Where the time went", "What was learned"}
+	if body = r.page(esc, r.table(esc), but...); len(body) > most {
+		body = r.page(esc, r.table(esc), append(but, "Done")...) // the table names them
+	}
+	if rest := "\n(the rest: ralph report)\n"; len(body) > most {
+		body = body[:most-len(rest)]
+		body = body[:strings.LastIndexByte(body, '\n')+1] + rest
+	}
+	title = "Work of ralph"
+	if len(r.Tasks) > 0 {
+		title = termtext.Fit(r.Tasks[0].Title, 60)
+	}
+	if more := len(r.Tasks) - 1; more > 0 {
+		title += " and " + termtext.Count(more, "more task")
+	}
+	return title, body
+}
+
+// table is a row for each task.
+func (r *Report) table(escape func(string) string) (rows string) {
 	for i, t := range r.Tasks {
 		if i == 0 {
 			rows = "\n| task | result | time | cost |\n|---|---|---|---|\n"
@@ -91,7 +116,7 @@ func (r *Report) Markdown() string {
 		rows += fmt.Sprintf("| %s | %s | %s | %s |\n", escape(termtext.Fit(t.Title, 60)),
 			escape(termtext.Fit(view.Join(": ", strings.Replace(t.State, TaskAside, "put aside", 1), t.Verdict), 60)), view.Took(t.Seconds), escape(view.Dollars(t.USD)))
 	}
-	return r.page(escape, rows)
+	return rows
 }
 
 // escape makes text literal in Markdown. Some viewers do not know a backslash before HTML, so that is written as
@@ -99,7 +124,11 @@ func (r *Report) Markdown() string {
 var escape = strings.NewReplacer("<", "&lt;", ">", "&gt;", "&", "&amp;", `\`, `\\`, "`", "\\`", `*`, `\*`, `_`, `\_`,
 	`[`, `\[`, `]`, `\]`, `#`, `\#`, `|`, `\|`, `!`, `\!`, `~`, `\~`, `@`, `\@`, `$`, `\$`).Replace
 
-func (r *Report) page(esc func(string) string, table string) string {
+// next is the title of the last section.
+const next = "What to type"
+
+// page is the page with a table of the tasks, but without the sections of these titles.
+func (r *Report) page(esc func(string) string, table string, but ...string) string {
 	var b strings.Builder
 	say := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	say("# %s", esc(r.Result))
@@ -109,6 +138,9 @@ func (r *Report) page(esc func(string) string, table string) string {
 	}
 	b.WriteString(table)
 	for _, s := range r.sections() {
+		if slices.Contains(but, s.Title) {
+			continue
+		}
 		say("\n## %s\n", s.Title)
 		for _, i := range s.Items {
 			say("- %s", esc(view.Join(": ", i.Text, i.Note)))
@@ -120,7 +152,10 @@ func (r *Report) page(esc func(string) string, table string) string {
 			}
 		}
 	}
-	say("\n## What to type\n")
+	if slices.Contains(but, next) {
+		return b.String()
+	}
+	say("\n## %s\n", next)
 	advice, commands := r.toType()
 	if advice != "" {
 		say("%s\n", esc(advice))

@@ -80,19 +80,21 @@ func (o *runOptions) loop(s *preflight.Project) error {
 	if held := s.HeldBack(); held != "" {
 		log.Info("environment", logs.KeyRun, run, "held", held)
 	}
+	out := o.openOutgoing(s, w, con, log, run)
 	result, err := runner.New(runOptionsOf(s), runner.Deps{
 		Project: runner.Project{Dir: s.Dir, Prompt: s.Prompt, Plan: s.Plan, PlanEdits: o.Loader(s.Dir, nil).PlanEditsPath()},
 		Start: runner.Start{RunID: run, Version: versionText(), Resumed: o.resumed != "",
 			Unattended: o.unattended, Begun: preflight.BegunState(o.Factory, s.Dir, w, o.resumed)},
 		Proof: runner.Proof{LeftOut: s.LeftOut, Checks: rows, Mode: gate.Mode(s.Config.TestMode),
-			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks},
-		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e) }, Tick: con.Tick, Size: sig.Size,
+			Detect: s.Config.DetectChecks && len(rows) == 0, Find: preflight.FindChecks, Elsewhere: out.elsewhere()},
+		Terminal: runner.Terminal{Show: func(e state.Event) { begun(e); con.Show(e); out.show(e) }, Tick: con.Tick, Size: sig.Size,
 			Resize: sig.Resize, Kill: sig.Kill},
 		Agents: s.Find, Self: s.Self, Env: o.Env, Filter: s.Config.EnvFilter(), Hooks: s.Config.Hooks(),
 		State: w, Log: log, End: o.end(s.Config.Until, w.Reader, now),
 	}).Run(sig.Ctx)
 	con.End(result)
 	o.report(con, log, w, run)
+	out.end(result)
 	if err != nil && !con.Ended() {
 		return err
 	}

@@ -104,14 +104,18 @@ func saveReport(ctx context.Context, w *state.Writer, run string, env []string) 
 	return w.SaveReport(run, map[string][]byte{".html": rep.HTML(), ".md": []byte(rep.Markdown()), ".json": record})
 }
 
-// buildReport makes the report of a run; empty: nothing has run. If its events are gone, it reads the record of the run.
+// buildReport makes the report of a run; empty: nothing has run. If its events are gone, it reads the record of the run. Without
+// env, it asks git nothing.
 func buildReport(ctx context.Context, r *state.Reader, snapshot view.Snapshot, run string, env []string) (*report.Report, error) {
 	if run == "" {
 		return nil, &cmdline.ExitError{Code: cmdline.NothingHasRun, Text: "nothing has run here yet; start with: ralph"}
 	}
-	changes, err := changesOf(ctx, r, run, env)
-	if err != nil {
-		return nil, err
+	var changes map[int]report.Change
+	if env != nil {
+		var err error
+		if changes, err = changesOf(ctx, r, run, env); err != nil {
+			return nil, err
+		}
 	}
 	folds, _, err := foldRuns(r, run)
 	if err != nil {
