@@ -71,7 +71,7 @@ func traceOf(f File) trace {
 }
 
 // Undone returns the iterations of which nothing is left: all that they changed is as before, and their lines are
-// nowhere else. changed are the files that differ from
+// nowhere else; or all tests that they added are gone, with most of their code. changed are the files that differ from
 // the beginning of the run, edited those that people have edited.
 func (t *Traces) Undone(changed []File, edited []string) (iterations []int) {
 	now := map[string]File{}
@@ -85,12 +85,42 @@ func (t *Traces) Undone(changed []File, edited []string) (iterations []int) {
 				f = t.first[c.file]
 			}
 			return slices.Contains(edited, c.file) || !c.undone(f, changed)
-		}) {
+		}) || gutted(all, changed, edited) {
 			iterations = append(iterations, iteration)
 		}
 	}
 	slices.Sort(iterations)
 	return iterations
+}
+
+// gutted reports whether all tests that a turn added are gone, and more than half of the lines of its code.
+func gutted(all []trace, changed []File, edited []string) bool {
+	is := map[string]bool{}
+	for _, f := range changed {
+		for _, line := range lines(f.After) {
+			is[strings.TrimSpace(line)] = true
+		}
+	}
+	tests, code, lost := 0, 0, 0
+	for _, c := range all {
+		if slices.Contains(edited, c.file) {
+			return false
+		}
+		l := languageOf(c.file)
+		for _, line := range c.added {
+			switch {
+			case l != nil && l.test.MatchString(line):
+				if tests++; is[line] {
+					return false
+				}
+			case l == nil && !isProse(c.file) || l != nil && l.inline():
+				if code++; !is[line] {
+					lost++
+				}
+			}
+		}
+	}
+	return tests > 0 && 2*lost > code
 }
 
 // undone reports whether nothing is left of a change in the file as it is now.

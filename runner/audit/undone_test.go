@@ -28,7 +28,13 @@ func TestTraces_changeThatIsTakenBack_isUndone(t *testing.T) {
 		"a removal is back":         {[]File{file("p.py", is, was)}, nil, nil, true},
 		"a removal stays":           {[]File{file("p.py", is, was)}, []File{file("p.py", is, was)}, nil, false},
 		"a deleted file is back":    {[]File{file("old.py", "def f(): pass\n", "")}, nil, nil, true},
-		"a person took it back":     {[]File{file("p.py", was, is)}, nil, []string{"p.py"}, false},
+		"tests and most lines are gone": {[]File{file("p.py", was, is), file("test_q.py", "", "import p\n\ndef test_price(): pass\n")},
+			[]File{file("p.py", was, "import math\n"+was), file("test_m.py", "", "import p\n\ndef test_m(): pass\n")}, nil, true},
+		"tests are gone, the code is there": {[]File{file("p.py", was, is), file("test_q.py", "", "def test_price(): pass\n")},
+			[]File{file("p.py", was, is)}, nil, false},
+		"tests have moved, the code is new": {[]File{file("p.py", was, is), file("test_q.py", "", "def test_price(): pass\n")},
+			[]File{file("p.py", was, was+"y = 2\n"), file("test_r.py", "", "def test_price(): pass\n")}, nil, false},
+		"a person took it back": {[]File{file("p.py", was, is)}, nil, []string{"p.py"}, false},
 	} {
 		var all Traces
 		all.Add(3, c.turn)
