@@ -93,6 +93,24 @@ func TestRun_autoCommit_takesWhatTheAgentLeftAndNothingOfTheUsers(t *testing.T) 
 	}
 }
 
+// A person ticks a task between two runs, as ralph advises: the next commit has that tick, too.
+func TestRun_autoCommit_planChangedBetweenTheRuns_isCommitted(t *testing.T) {
+	world.Long(t, "a whole run with several calls")
+	t.Parallel()
+	b := newBench(t, "worker", "[ ] one", "[ ] two", "[ ] three")
+	b.write("mine.txt", "the user's")
+	b.inGit()
+	b.o.AutoCommit, b.o.MaxIterations = true, 1
+	wantEnd(t, b.run(t.Context()), "ceilings", state.ExitCeiling)
+	b.write(planName, strings.Replace(b.read(planName), "[ ] two", "[x] two", 1))
+	b.write("mine.txt", "the user's, later")
+	b.o.MaxIterations, b.d.Resumed = 5, true
+	wantEnd(t, b.run(t.Context()), "complete", 0)
+	if status := b.git("status", "--porcelain"); status != " M mine.txt\n" {
+		t.Errorf("status:\n%s%s", status, b.said())
+	}
+}
+
 func TestRun_autoCommit_whatIsLeftOut_isToldOnce(t *testing.T) {
 	world.Long(t, "a whole run with several calls")
 	t.Parallel()

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"path"
 	"slices"
 	"strconv"
@@ -66,6 +67,7 @@ func (w *Worker) openTrail(ctx context.Context, a Assignment) {
 	if t.users, err = w.UserChanges.Begin(root, start.Changes()); err != nil {
 		w.Log.Warn("a run that continues this one will not commit what this one leaves", "error", err)
 	}
+	maps.DeleteFunc(t.users.Files, func(f, _ string) bool { return t.users.Late[f].Mixed && ofPlan(a)(f) }) // ralph task done, then ralph resume
 	t.mine = slices.DeleteFunc(t.users.Files.Names(), ofPlan(a))
 	w.branch = start.Branch
 	if w.Shared.first == nil { // the run has not begun other turns yet

@@ -105,10 +105,29 @@ func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Und
 	}
 	if err := u.combine(ctx); err != nil {
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s, or it is not part of this branch (%s); "+
-			"undo later iterations first, or check out its branch", r.Name(), why)})
+		advice := "undo later iterations first, or check out its branch"
+		if later := u.later(ctx); len(later) > 0 {
+			advice = "undo these first, in this order: " + strings.Join(later, ", ")
+		}
+		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s, or it is not part of this branch (%s); %s",
+			r.Name(), why, advice)})
 	}
 	return u, nil
+}
+
+// later returns the later iterations of the run that changed the same files, the last first.
+func (u *Undo) later(ctx context.Context) (numbers []string) {
+	all, _ := List(ctx, u.root, u.r.Iterations[0].Run) // without them, the advice is general
+	for _, k := range slices.Backward(all) {
+		if k.Iteration <= u.r.Iterations[0].Iteration {
+			break
+		}
+		files, _ := u.changed(ctx, k.Base, k.OID)
+		if !k.Start && slices.ContainsFunc(files, func(f string) bool { return slices.Contains(u.Files, f) }) {
+			numbers = append(numbers, strconv.Itoa(k.Iteration))
+		}
+	}
+	return numbers
 }
 
 // Name returns "iteration 3" or "iterations 5, 3".

@@ -84,3 +84,24 @@ func TestOf_findingThatWasRepaired_isNotShownAtTheEnd(t *testing.T) {
 		}
 	}
 }
+
+// What a check said when it failed is no news once it passes.
+func TestOf_checkThatPassesNow_itsOlderFailuresAreNotShown(t *testing.T) {
+	for result, want := range map[string]string{
+		"passed": "checks: test: flaky, failed in one of two runs: TestB|checks: lint: 1 test fails: x",
+		"failed": "checks: test: 1 test fails: TestA|checks: test: flaky, failed in one of two runs: TestB|checks: lint: 1 test fails: x",
+	} {
+		st := state.Status{RunID: "r", Status: state.StatusCompleted, Checks: []state.CheckStatus{{Name: "test", Result: result}}}
+		m := &view.Model{Snapshot: view.Snapshot{Status: st, State: st.Status}}
+		for _, text := range []string{"checks: test: 1 test fails: TestA", "checks: test: flaky, failed in one of two runs: TestB", "checks: lint: 1 test fails: x"} {
+			m.Run.Notes = append(m.Run.Notes, view.Note{Text: text})
+		}
+		var got []string
+		for _, n := range Of(m, time.Now()).Notes {
+			got = append(got, n.Text)
+		}
+		if strings.Join(got, "|") != want {
+			t.Errorf("%s: %q, want %q", result, got, want)
+		}
+	}
+}

@@ -178,6 +178,11 @@ func Of(m *view.Model, now time.Time) Summary {
 	if st.Status == state.StatusCompleted || st.Status == state.StatusReview { // all findings were looked at again
 		v.Notes = slices.DeleteFunc(v.Notes, func(n view.Note) bool { return n.Kept && !among(st.Review, n) })
 	}
+	for _, c := range m.Checks() { // what passes now failed earlier
+		v.Notes = slices.DeleteFunc(v.Notes, func(n view.Note) bool {
+			return c.Result == "passed" && strings.HasPrefix(n.Text, "checks: "+c.Name+": ") && !strings.Contains(n.Text, "flaky")
+		})
+	}
 	for i := range v.Notes {
 		v.Notes[i].Text = Numbered(st.Review, v.Notes[i].Text)
 	}
