@@ -90,7 +90,8 @@ func Kinds() []KindRow {
 		{Kind: KindTaskChanged, Found: "the text or the criteria of a task changed, or an open task was removed, or the plan could not be used any more"},
 		{Kind: KindStateChanged,
 			Found: "a contained call changed ralph's own state, which this sandbox (`landlock`) cannot prevent, or what git starts; ralph has put it back"},
-		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests"},
+		{Kind: KindHidden, Found: "git no longer looks at tracked files (`assume-unchanged`, `skip-worktree`), or a new ignore rule hides tests, " +
+			"or git ignores code that the change needs"},
 		{Kind: KindDiscarded, Found: "uncommitted changes that you made before the run are gone; the finding has the command that restores them"},
 		{Kind: KindLost,
 			Found: "commits, branches, tags, stash entries or worktrees that were there are gone; the finding has the command that " +

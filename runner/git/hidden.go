@@ -6,14 +6,19 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"maps"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
+	"ralph/logs/lazy"
 	"ralph/runner/git/command"
+	"ralph/state/projectfs"
 )
 
 // HiddenView has the tracked files whose changes git does not show. The zero value: none.
@@ -24,6 +29,8 @@ type HiddenView struct {
 	index    string            // changes whenever the index does
 	settings string            // the ignore rules that are not in the work tree
 	standIns map[string]string // what decides how tests run and git ignores: its content
+	others   string            // what is ignored and not tracked
+	Taken    time.Time
 }
 
 // LookForHidden takes a HiddenView of the repository of dir. It runs three git processes, none without a
@@ -33,7 +40,7 @@ func LookForHidden(ctx context.Context, dir string) (HiddenView, error) {
 	if !ok {
 		return HiddenView{}, nil
 	}
-	v := HiddenView{root: root, ignored: map[string]bool{}}
+	v := HiddenView{root: root, ignored: map[string]bool{}, Taken: time.Now()}
 	if err := v.readFlags(ctx); err != nil {
 		return HiddenView{}, err
 	}
@@ -45,10 +52,10 @@ func LookForHidden(ctx context.Context, dir string) (HiddenView, error) {
 		v.ignored[file] = true
 	}
 	v.settings = v.readSettings()
-	if out, err = v.ignoredOthers(ctx); err != nil {
+	if v.others, err = v.ignoredOthers(ctx); err != nil {
 		return HiddenView{}, err
 	}
-	v.standIns = findStandIns(root, out)
+	v.standIns = findStandIns(root, v.others)
 	return v, nil
 }
 
@@ -85,7 +92,7 @@ func (v HiddenView) Since(ctx context.Context, head string, rules bool) (HiddenV
 	if err != nil {
 		return v, found, err
 	}
-	now.standIns = findStandIns(v.root, others)
+	now.others, now.standIns = others, findStandIns(v.root, others)
 	for _, file := range slices.Sorted(maps.Keys(now.standIns)) {
 		if was, old := v.standIns[file]; !old || was != now.standIns[file] {
 			found = append(found, HiddenFile{File: file, StandIn: true})
@@ -174,4 +181,60 @@ func (v HiddenView) readSettings() string {
 		all += string(data) + "\x00"
 	}
 	return all
+}
+
+// Written returns the ignored files that have one of these names and were written since then, each with its folder if all of
+// that is ignored. What a package manager installs does not count.
+func (v HiddenView) Written(names map[string][]string, then time.Time) map[string]string {
+	found, installed := map[string]string{}, lazy.Regexp(`(?:^|/)(?:\.[^/]*|target|venv|env|node_modules|vendor|third_party|__pycache__)/`)
+	add := func(file, folder string) {
+		if len(names[NameOf(file)]) > 0 && !installed().MatchString(file) && ChangedSince(v.root, file, then) {
+			found[file] = folder
+		}
+	}
+	for _, entry := range command.Entries(v.others) {
+		left := maxWalked
+		switch {
+		case len(names) == 0, installed().MatchString(entry):
+		case !strings.HasSuffix(entry, "/"):
+			add(entry, "")
+		default:
+			_ = WalkFiles(filepath.Join(v.root, entry), &left, func(name string, _ fs.FileInfo) error { // unreadable files do not count
+				add(path.Join(entry, name), entry)
+				return nil
+			})
+		}
+	}
+	return found
+}
+
+// NameOf is the name by which code imports a file: without its extension; a package has that of its folder.
+func NameOf(file string) string {
+	stem, _, _ := strings.Cut(path.Base(file), ".")
+	if stem == "__init__" || stem == "index" || path.Ext(file) == ".go" {
+		return path.Base(path.Dir(file))
+	}
+	return stem
+}
+
+// Known returns the texts of the files that mention a file or its folder, and the files that git shows and that have its
+// name, but for the extension.
+func Known(ctx context.Context, dir, file, folder string) (texts map[string]string, twins []string, err error) {
+	root, _ := Root(dir)
+	stem, _, _ := strings.Cut(path.Base(file), ".")
+	out, err := command.Run(ctx, root, "ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", ":(glob)**/"+stem+".*")
+	if err != nil {
+		return nil, nil, fmt.Errorf("list files like %q: %w", file, err)
+	}
+	words := []string{path.Base(file)}
+	if folder != "" {
+		words = append(words, path.Base(folder))
+	}
+	mention, err := Mentions(ctx, root, words, false, nil)
+	texts = map[string]string{}
+	for _, name := range mention {
+		data, _ := projectfs.In(root).Read(filepath.Join(root, name), maxText) // a link or too large: no text
+		texts[name] = string(data)
+	}
+	return texts, command.Entries(out), err
 }

@@ -3,6 +3,7 @@ package git
 // This file finds what git ignores although it decides how tests run.
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"strings"
 	"sync"
 
+	"ralph/runner/git/command"
 	"ralph/state/projectfs"
 )
 
@@ -20,7 +22,7 @@ import (
 var standIns = sync.OnceValue(func() (p struct{ output, compiled, script, loaded, module, start, settings *regexp.Regexp }) {
 	re := regexp.MustCompile
 	p.output = re(`(?:^|/)(?:\.[^/]*|dist|build|out|target|obj|te?mp|venv|env|node_modules|vendor|third_party|__pycache__)/`)
-	p.compiled = re(`^(?:node|bun|deno|go|cargo|make|sh|bash|env|python[\d.]*|ruby|java|php)$`)
+	p.compiled = re(`^(?:node|bun|deno|go|cargo|make|sh|bash|env|python[\d.]*|ruby|java|php|diff|cmp|comm|[ef]?grep|sed|awk|sort|uniq|wc|cat|test|expr)$`)
 	p.script = re(`^(?:jest|vitest|mocha|pytest|py\.test|tox|nox)$`)
 	p.loaded = re(`^(?:conftest|sitecustomize|usercustomize)\.py$`)
 	p.module = re(`(?:^|/)(?:_?pytest|unittest|doctest|nose2?|pluggy)(?:\.py|/__init__\.py)$`)
@@ -115,4 +117,26 @@ func recorded(root, folder, packages, file string) bool {
 		data, _ := projectfs.In(root).Read(filepath.Join(root, folder, list), maxText)
 		return strings.Contains(strings.ReplaceAll("\n"+string(data), "\n../../../", "\n"), "\n"+file+",")
 	})
+}
+
+// Shadows returns those of the files that are scripts with the name of a program, in a folder that the project puts on
+// PATH: a check finds them first.
+func Shadows(ctx context.Context, dir string, files []string) (found []HiddenFile) {
+	root, _ := Root(dir)
+	for _, file := range files {
+		folder, base := path.Split(file)
+		if folder == "" || !standIns().compiled.MatchString(base) {
+			continue
+		}
+		if _, script := wrapper(root, file, false); !script {
+			continue
+		}
+		// bin, ./bin, $PWD/bin, $(CURDIR)/bin, but not /usr/local/bin
+		onPath := regexp.MustCompile(`(?:^|[\s"'=:]|\$\w+/|[)}]/|\./)` + regexp.QuoteMeta(strings.TrimSuffix(folder, "/")) + `(?:[^\w-]|$)`)
+		lines, _ := command.Run(ctx, root, "grep", "--untracked", "-h", "-I", "-w", "-F", "-e", "PATH") // an error: there is none
+		if slices.ContainsFunc(strings.Split(lines, "\n"), onPath.MatchString) {
+			found = append(found, HiddenFile{File: file, StandIn: true, OnPath: true})
+		}
+	}
+	return found
 }

@@ -16,6 +16,7 @@ func TestSince_ignoredFilesOfAKindThatDecidesHowTestsRun(t *testing.T) {
 		files map[string]string // programs: in a folder bin or .bin, or without an extension
 		want  string
 	}{
+		"a program of a check":         {files: map[string]string{"tools/bin/diff": "#!/bin/sh\n", "node_modules/.bin/grep": "#!/bin/sh\n"}, want: "node_modules/.bin/grep tools/bin/diff"},
 		"a module":                     {files: map[string]string{"pytest.py": "x"}, want: "pytest.py"},
 		"a package":                    {files: map[string]string{"pytest/__init__.py": "x", "pytest/__main__.py": "x"}, want: "pytest/__init__.py"},
 		"a conftest beside tests":      {files: map[string]string{"tests/conftest.py": "x"}, want: "tests/conftest.py"},
@@ -81,5 +82,31 @@ func TestSince_ignoredFilesOfAKindThatDecidesHowTestsRun(t *testing.T) {
 				t.Errorf("after a change: %v, %v", more, err)
 			}
 		})
+	}
+}
+
+// A script with the name of a program counts if the project's own lines put its folder on PATH.
+func TestShadows(t *testing.T) {
+	for name, c := range map[string]struct {
+		file, makefile string
+		want           bool
+	}{
+		"CURDIR":                {"bin/diff", "export PATH := $(CURDIR)/bin:$(PATH)\ntest:\n\t./run | diff - want\n", true},
+		"PWD":                   {"tools/bin/grep", "test:\n\tPATH=$$PWD/tools/bin:$$PATH ./t\n", true},
+		"relative":              {"bin/cmp", "test:\n\tPATH=bin:$$PATH ./t\n", true},
+		"the system's":          {"bin/diff", "export PATH := /usr/local/bin:$(PATH)\n", false},
+		"another folder":        {"scripts/diff", "export PATH := $(CURDIR)/bin:$(PATH)\n", false},
+		"a name of the project": {"bin/todo", "export PATH := $(CURDIR)/bin:$(PATH)\n", false},
+		"no folder":             {"diff", "export PATH := $(CURDIR):$(PATH)\n", false},
+	} {
+		p := world.Folder{TB: t, Dir: t.TempDir()}
+		p.Git("init", "-q")
+		p.Write("Makefile", c.makefile)
+		p.Commit("first")
+		p.Write(c.file, "#!/bin/sh\nexit 0\n")
+		p.Do(os.Chmod(p.Path(c.file), 0o755))
+		if got := Shadows(t.Context(), p.Dir, []string{"Makefile", c.file}); (len(got) > 0) != c.want {
+			t.Errorf("%s: %v", name, got)
+		}
 	}
 }

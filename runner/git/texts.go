@@ -104,6 +104,8 @@ type HiddenFile struct {
 	Place string // the file with the rule
 	// StandIn is true for a new or changed file that takes the place of a test runner, or that it loads by itself.
 	StandIn bool
+	// OnPath is true for a stand-in that git shows, and Needed for ignored code that the change imports.
+	OnPath, Needed bool
 }
 
 // Lost is something that the repository had and does not have any more.

@@ -202,9 +202,15 @@ func (w *Worker) Changed(ctx context.Context, dir string) (*audit.Input, error) 
 	in.Discarded = change.Discarded(*t.start, *w.before, t.mine)
 	in.Undone = t.traces.Undone(texts, t.between)
 	in.Files = protect.Steered(dir, texts, w.steer.Changed(dir), w.by)
-	if _, in.Hidden, err = t.view.Since(ctx, t.start.Head, true); err != nil {
+	now, hidden, err := t.view.Since(ctx, t.start.Head, true)
+	if err != nil {
 		return nil, err
 	}
+	needed, err := neededIgnored(ctx, dir, now, *in, t.view.Taken)
+	if err != nil {
+		return nil, err
+	}
+	in.Hidden = slices.Concat(hidden, needed, git.Shadows(ctx, dir, change.Files))
 	in.Head, in.Conflicts = w.moved, git.Conflicts(ctx, dir, texts)
 	if in.Scratch = w.branch == ""; !in.Scratch {
 		in.Operation, in.Unmerged = w.before.Operation, w.before.Unmerged
@@ -220,6 +226,7 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 	rules := slices.ContainsFunc(c.Files, func(file string) bool { return path.Base(file) == ".gitignore" })
 	var err error
 	w.view, in.Hidden, err = w.view.Since(ctx, before.Head, rules)
+	in.Hidden = append(in.Hidden, git.Shadows(ctx, t.a.Dir, c.Files)...)
 	if err == nil && len(in.Discarded) > 0 {
 		w.finishKeeping()
 		root, _ := git.Root(t.a.Dir)
@@ -229,6 +236,26 @@ func (t *turn) lookAround(ctx context.Context, c git.Change, before, after git.S
 		w.Log.Warn("cannot find everything that the turn hid or threw away", "error", err)
 	}
 	return in
+}
+
+// neededIgnored finds code that git ignores, written since then, that only the files that import it know: nothing makes it
+// again in a clone.
+func neededIgnored(ctx context.Context, dir string, now git.HiddenView, in audit.Input, then time.Time) (found []git.HiddenFile, err error) {
+	names := in.NewImports()
+	written := now.Written(names, then)
+	for _, file := range slices.Sorted(maps.Keys(written)) {
+		texts, twins, err := git.Known(ctx, dir, file, written[file])
+		if err != nil {
+			return nil, err
+		}
+		source := func(twin string) bool { // it may be compiled from this one
+			return !slices.Contains(names[git.NameOf(file)], twin) && !audit.IsAboutTests(twin)
+		}
+		if audit.WrittenByHand(file, written[file], texts) && !slices.ContainsFunc(twins, source) {
+			found = append(found, git.HiddenFile{File: file, Needed: true})
+		}
+	}
+	return found, nil
 }
 
 // Around wraps a commit. It calls commit, or returns an error that says why not.

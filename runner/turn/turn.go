@@ -351,6 +351,10 @@ func (t *turn) observe(ctx context.Context, f *facts) error {
 		}
 		f.around.Conflicts = git.Conflicts(ctx, t.a.Dir, f.texts)
 		in := auditInput(t.a, *f)
+		needed, err := neededIgnored(ctx, t.a.Dir, t.w.view, in, f.started)
+		if f.around.Hidden = append(f.around.Hidden, needed...); err != nil {
+			t.w.Log.Warn("cannot look for ignored code that the change needs", "error", err)
+		}
 		if !in.Partial {
 			t.w.trail.traces.Add(t.a.Origin.Iteration, in.Files)
 		}
