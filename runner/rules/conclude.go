@@ -23,7 +23,13 @@ const idleClaims = 2
 const TestOnlyBound = 3
 
 // Conclude says what follows from a turn.
-func Conclude(f Conclusion) Decision { return first(ConcludeRules(), f) }
+func Conclude(f Conclusion) Decision {
+	d := first(ConcludeRules(), f)
+	if f.Memory.Breaker.State == state.BreakerOpen && !strings.Contains(d.Next, reopen) { // else the next run halts at once
+		d.Next = strings.Replace(d.Next, resume, reopen, 1)
+	}
+	return d
+}
 
 // ConcludeRules is the table that Conclude asks. Ordered: the first match wins.
 func ConcludeRules() []Rule[Conclusion] {

@@ -305,6 +305,7 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 
 		{"first claim with open tasks", func(f *scene) { claim(f, 1) }, "claimed_incomplete", state.ActionContinue, 0},
 		{"second claim with open tasks", func(f *scene) { claim(f, 2) }, "claimed_incomplete", state.ActionStop, 8},
+		{"second claim while the breaker is open", func(f *scene) { claim(f, 2); open(f, func(b *state.Breaker) { b.NoProgress = 3 }) }, "claimed_incomplete", state.ActionStop, 8},
 		{"second claim with a red check and no work", func(f *scene) {
 			done(f)
 			failing(f)
@@ -364,6 +365,9 @@ func TestRules_eachRule_onBothSidesOfItsBorder(t *testing.T) {
 			}
 			if d.Action == state.ActionStop && (d.Status == "" || d.ExitReason == "" && d.Rule != "interrupted" || d.Reason == "" && d.Rule != "interrupted") {
 				t.Errorf("a stop without status, exit reason or reason: %+v", d)
+			}
+			if f.Memory.Breaker.State == state.BreakerOpen && strings.Contains(strings.Replace(d.Next, "ralph reset --circuit && ralph resume", "", 1), "ralph resume") {
+				t.Errorf("the next run halts at once after %q", d.Next)
 			}
 		})
 		covered[tt.rule] = true

@@ -98,6 +98,10 @@ func goOn(f *cmdline.Factory, r *state.Reader, is func(*state.Status) bool) erro
 	if err != nil || s.Active() || !is(&s) {
 		return err
 	}
-	s.Next = "ralph resume"
+	next := "ralph resume"
+	if reset := "ralph reset --circuit && "; strings.Contains(s.Next, reset) {
+		next = reset + next
+	}
+	s.Next = next
 	return w.SaveStatus(s)
 }
