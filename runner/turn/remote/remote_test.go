@@ -58,13 +58,11 @@ func saying(t *testing.T, f world.Folder, lines ...any) Trip {
 	t.Helper()
 	var text strings.Builder
 	for _, l := range lines {
-		data, ok := l.(string)
-		if !ok {
-			b, err := json.Marshal(l)
-			f.Do(err)
-			data = string(b)
+		if said, ok := l.(string); ok {
+			text.WriteString(said + "\n")
+			continue
 		}
-		text.WriteString(data + "\n")
+		f.Do(NewWriter(&text).Send(l.(Line)))
 	}
 	script := filepath.Join(t.TempDir(), "lines")
 	f.Do(os.WriteFile(script, []byte(text.String()), 0o600))

@@ -54,7 +54,7 @@ func TestTurn_forgedAndReplayedMessages_countForNothing(t *testing.T) {
 	}
 	say := func(id, who, session string, f linkFrame) {
 		t.Helper()
-		data, err := json.Marshal(f)
+		data, err := f.encode()
 		do(err)
 		do(conn.Publish(outOf(id, who, session), data))
 	}

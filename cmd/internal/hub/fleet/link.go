@@ -3,17 +3,19 @@ package fleet
 // This file has one end of a session over a way that may lose messages: each arrives once, and in order.
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 )
 
-// linkFrame is a message of a session.
+// linkFrame is a message of a session: a line of JSON, and the data as it is.
 type linkFrame struct {
 	Seq  uint64 `json:"n,omitempty"` // from 1 on; 0: a sign of life
-	Data []byte `json:"d,omitempty"`
+	Data []byte `json:"-"`
 	End  bool   `json:"e,omitempty"`
 	Why  string `json:"w,omitempty"` // of an End that is not a success
 	// Got is the number of the last frame that the sender has received from the other side, and Ack of the last one
@@ -110,11 +112,16 @@ func (l *link) Heartbeat() {
 // put sends a frame as it is. The lock is held.
 func (l *link) put(f linkFrame) error {
 	f.Got, f.Ack, l.acked = l.heard, l.done, l.done
-	data, err := json.Marshal(f)
+	data, err := f.encode()
 	if err != nil {
 		return err
 	}
 	return l.publish(data, f.Seq == 0)
+}
+
+func (f linkFrame) encode() ([]byte, error) {
+	head, err := json.Marshal(f)
+	return slices.Concat(head, []byte("\n"), f.Data), err
 }
 
 func (l *link) resend() {
@@ -133,9 +140,11 @@ func (l *link) Take(data []byte) error {
 		return fmt.Errorf("a message of %d bytes is refused: at most %d are allowed", len(data), maxFrame)
 	}
 	var f linkFrame
-	if err := json.Unmarshal(data, &f); err != nil {
+	head, rest, found := bytes.Cut(data, []byte("\n"))
+	if err := json.Unmarshal(head, &f); err != nil || !found {
 		return errors.New("a message is refused: it cannot be read")
 	}
+	f.Data = rest
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = time.Now()

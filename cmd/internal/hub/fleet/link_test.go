@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"encoding/json"
 	"strings"
 	"testing"
 )
@@ -14,7 +13,7 @@ func TestLink_moreThanAllowed_isRefused(t *testing.T) {
 	var failed error
 	n := 0
 	for ; failed == nil && n < 2*windowFrames; n++ {
-		data, _ := json.Marshal(linkFrame{Seq: uint64(n + 1)})
+		data, _ := linkFrame{Seq: uint64(n + 1)}.encode()
 		failed = l.Take(data)
 	}
 	if failed == nil || n != windowFrames+2 {

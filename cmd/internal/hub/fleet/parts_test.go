@@ -3,7 +3,6 @@ package fleet
 import (
 	"bufio"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -202,7 +201,7 @@ func TestWrite_endlessLineOfAWorker_endsTheTurnWithFlatMemory(t *testing.T) {
 	data := []byte(strings.Repeat("x", 256<<10))
 	sent := 0
 	for seq := uint64(1); sent < 300<<20 && ctx.Err() == nil; {
-		frame, err := json.Marshal(linkFrame{Seq: seq, Data: data})
+		frame, err := linkFrame{Seq: seq, Data: data}.encode()
 		if err != nil {
 			t.Fatal(err)
 		}
