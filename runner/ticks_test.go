@@ -351,10 +351,9 @@ func TestRun_codeWasThereBeforeTheRunAndIsTickedFirst_itsOwnTurnComesNext(t *tes
 func TestRun_codeThatTheTaskNamesIsNowhere_isToldAndThenReviewed(t *testing.T) {
 	t.Parallel()
 	for title, want := range map[string]string{
-		"add mode_of_values, with tests":                                                  "mode_of_values is nowhere in the project",
-		"limit: at most 10 mails a minute, raise `RateLimited` above":                     "RateLimited is nowhere in the project",
-		"Write tools/bench.py, which times load on 1000 rows":                             "bench.py is nowhere in the project",
-		"Investigate why version.py is slow, write the findings to NOTES.md (no fix yet)": "no change of the run is in NOTES.md",
+		"add mode_of_values, with tests":                              "mode_of_values is nowhere in the project",
+		"limit: at most 10 mails a minute, raise `RateLimited` above": "RateLimited is nowhere in the project",
+		"Write tools/bench.py, which times load on 1000 rows":         "bench.py is nowhere in the project",
 	} {
 		b := revert(t, "prolific", "[ ] "+title)
 		b.check("true")

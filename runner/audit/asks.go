@@ -4,7 +4,6 @@ package audit
 // like less proof.
 
 import (
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -159,17 +158,6 @@ func AsksForNoChange(task string) bool {
 	return !p.mend.MatchString(text)
 }
 
-// NotesIn returns the files for which a task asks that is done without a change of code: "investigate why it is slow,
-// write the findings to NOTES.md".
-func NotesIn(task string) (files []string) {
-	if p := taskPhrases(); p.verify.MatchString(strings.TrimSpace(task)) {
-		for _, m := range p.notes.FindAllStringSubmatch(task, -1) {
-			files = append(files, path.Base(m[1]))
-		}
-	}
-	return files
-}
-
 // AsksForTests reports whether a task asks for new tests: "mode(values), with tests", "add a test for Sort".
 func AsksForTests(task string) bool {
 	p := taskPhrases()
@@ -199,7 +187,7 @@ func AsksForPlan(task string) bool {
 // taskPhrases are patterns for what a task says about single tests and thresholds.
 var taskPhrases = sync.OnceValue(func() (p struct {
 	along, it, name, proof, flaky, end, level, hold, pass,
-	outOfDate, aside, verify, whether, then, notes, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted, failFirst *regexp.Regexp
+	outOfDate, aside, verify, whether, then, mend, mends, other, unless, back, adapt, file, code, wanted, unwanted, failFirst *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.code = re("`[^`\n]*`")
@@ -241,8 +229,6 @@ var taskPhrases = sync.OnceValue(func() (p struct {
 	p.mends = re(`(?i)^\W*(?:(?:please|also|then|to)\W+)*` + mends)
 	p.whether = re(`(?i)^(?:please )?[\w-]+(?: out| into)? (?:that|whether|if|why|how)\b`)
 	p.then = re(`(?i)[,;.:]\s|\n|\b(?:and|but|then|so)\b`)
-	p.notes = re(`(?i)\b(?:writ\w+|record|note|document|put|summari[sz]e|list|save|collect|report)\b[^.;\n]{0,80}?` +
-		`\b(?:to|in|into|as) (?:the |an? )?["'\x60]?([\w./-]*\w\.(?:md|txt|rst|adoc))\b`)
 	return p
 })
 

@@ -201,19 +201,6 @@ func TestAsksForNoChange_onlyWhereAllMayBeWell(t *testing.T) {
 	}
 }
 
-func TestNotesIn_taskThatInvestigates_namesTheFileToWrite(t *testing.T) {
-	for text, want := range map[string]string{
-		"Investigate why `wordfreq.py` is slow, write the findings to NOTES.md (don't fix yet)": "NOTES.md",
-		"Check which options nobody uses and list them in `docs/unused.md`":                     "unused.md",
-		"Verify that README.md has no dead links":                                               "",
-		"`export` writes the totals to totals.txt":                                              "",
-	} {
-		if got := strings.Join(NotesIn(text), " "); got != want {
-			t.Errorf("%q: %q, want %q", text, got, want)
-		}
-	}
-}
-
 func TestDescribes_whatCodeDoes_notWhatToChange(t *testing.T) {
 	for text, want := range map[string]bool{
 		`parse("1.2.3") -> { major, minor, patch }`:           true,

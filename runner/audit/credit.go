@@ -63,14 +63,6 @@ func Links(in Input, green []string) (all []Link) {
 // link looks for names in the Files of in; a task may name any of all.
 func (in Input) link(t task.Task, green []string, brought map[string]bool, all []File) (by string, what []string) {
 	text := TextOf(t)
-	if notes := NotesIn(text); len(notes) > 0 { // nothing else is its work
-		for _, f := range all {
-			if f.Exists && slices.Contains(notes, path.Base(f.Path)) {
-				return ByFiles, []string{f.Path}
-			}
-		}
-		return "", nil
-	}
 	for _, test := range green {
 		if About(test, text) {
 			what = append(what, test)

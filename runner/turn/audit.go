@@ -100,9 +100,7 @@ func (r *auditResult) judge(a Assignment, f facts, t audit.Tick) verdict {
 		red = slices.DeleteFunc(f.report.RedTests(), func(test string) bool { return !audit.About(test, text) })
 	}
 	why := ""
-	if notes := audit.NotesIn(text); len(notes) > 0 && !linked && changed {
-		why = "no change of the run is in " + termtext.Some(notes, 3)
-	} else if len(absent) > 0 && !linked && changed {
+	if len(absent) > 0 && !linked && changed {
 		why = termtext.Some(absent, 3) + " is nowhere in the project"
 	} else if f.copied[t.ID] != "" {
 		why = f.copied[t.ID]
