@@ -5,12 +5,10 @@ package faults
 import (
 	"encoding/json"
 	"io/fs"
-	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -52,17 +50,21 @@ func (f *fleet) startWorkerHere() {
 	f.workers = append(f.workers, p)
 }
 
-// The run starts the server and ends it. The next run has the same one again, and its worker finds it.
-func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
+// Without an address, run and worker find the server of this machine.
+func TestFleet_withoutAddress_theServerOfThisMachineIsFound(t *testing.T) {
 	world.Long(t, "a fleet")
 	t.Parallel()
-	f := &fleet{project: newProject(t, "beside", 1)}
+	f := &fleet{project: newProject(t, "beside", 1), address: freeAddress(t)}
 	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here)
+	none := f.ralph("--fleet")
+	if none.Ends(2); !strings.Contains(none.Said(), "no server was started here; start one with: ralph-hub fleet") {
+		t.Error(none.Said())
+	}
+	f.startServer()
 	f.ralph("--fleet").Ends(0) // nobody joins: it works here
-	f.NoneLeft(leftBound)
 	file := filepath.Join(t.TempDir(), "seen")
 	f.Env = append(f.Env, actVar+"=together", seenVar+"="+file)
-	f.startWorkerHere() // it waits for the server
+	f.startWorkerHere()
 	f.refill(2)
 	run := f.ralph("--fleet")
 	seen := false
@@ -94,9 +96,7 @@ func TestFleet_withoutAddress_theRunHasTheServer(t *testing.T) {
 	for _, e := range f.entries("wrong") {
 		t.Error(e.text)
 	}
-	_ = f.workers[0].Process.Signal(syscall.SIGTERM)
-	f.workers[0].Ends(0)
-	f.NoneLeft(leftBound)
+	f.close()
 }
 
 // What cannot be joined ends the run with exit code 2 and one line, before anything starts.
@@ -137,37 +137,6 @@ func TestFleet_thatCannotBeJoined_isOneLine(t *testing.T) {
 	}))
 	if calls := f.entries("call"); len(calls) > 0 {
 		t.Errorf("the agent was called: %v", calls)
-	}
-	f.close()
-}
-
-// When the server that a person has started dies, the run has one of its own, and gives its place back.
-func TestFleet_serverOfAPersonDies_itGetsItsPlaceBackDuringTheRun(t *testing.T) {
-	world.Long(t, "a fleet")
-	t.Parallel()
-	f := &fleet{project: newProject(t, "together", 2), address: freeAddress(t)}
-	file := filepath.Join(t.TempDir(), "seen")
-	f.Env = append(f.Env, "PARALLEL_ANY=true", "TEST_COMMAND=true", machineVar+"="+here, seenVar+"="+file)
-	f.startServer()
-	f.startWorkerHere()
-	run := f.ralph("--fleet")
-	f.Until("both agents work", func() bool { return len(f.entries("here")) == 2 }, run.Said)
-	f.kill(f.server)
-	f.Until("the run has a server", func() bool {
-		conn, err := net.Dial("tcp", f.address)
-		if err == nil {
-			_ = conn.Close()
-		}
-		return err == nil
-	}, run.Said)
-	f.startServer()
-	f.Do(os.WriteFile(file, nil, 0o600))
-	run.Ends(0)
-	f.wantAllOnce()
-	for id, n := range f.tries() {
-		if n != 1 {
-			t.Errorf("%s was tried %d times", id, n)
-		}
 	}
 	f.close()
 }

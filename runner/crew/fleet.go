@@ -38,7 +38,7 @@ func (c *worktrees) joinFleet(ctx context.Context) error {
 	if err != nil {
 		return &slots.UnfitError{Why: err.Error()}
 	}
-	watch := append([]string{c.hub, "workers", "--watch", "--serve"}, reach(c.o.SlotOptions)...)
+	watch := append([]string{c.hub, "workers", "--watch"}, reach(c.o.SlotOptions)...)
 	c.fleet, err = joinFleet(ctx, watch, c.o.Env, c.o.Log, func() {
 		select {
 		case c.news <- News{Do: func() {}}: // wakes the run
@@ -157,8 +157,7 @@ func (f *fleetFollower) Report() state.FleetStatus {
 	return f.report
 }
 
-// joinFleet starts ralph-hub, which reports the workers of the fleet, and is the server if there is no other. It waits for
-// the first report.
+// joinFleet starts ralph-hub, which reports the workers of the fleet, and waits for the first report.
 func joinFleet(ctx context.Context, watch, env []string, log hclog.Logger, changed func()) (*fleetFollower, error) {
 	ctx, end := context.WithCancel(context.WithoutCancel(ctx))
 	f := &fleetFollower{changed: changed, end: end, ended: make(chan struct{})}

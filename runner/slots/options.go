@@ -19,7 +19,7 @@ const (
 	LandPull        = "pr"
 )
 
-// LocalFleet is the address of the server on this machine, which the run starts if there is none.
+// LocalFleet is the address of the server on this machine.
 const LocalFleet = "local"
 
 // SlotOptions are the user's options for work side by side.
@@ -105,7 +105,7 @@ func (o *SlotOptions) Options() []option.Row {
 		Kind: option.String, Trust: true, Field: &o.Fleet, What: LocalFleet + ", " + option.ServersForm,
 		Takes: func(text []string) bool { return option.Servers(text[0]) },
 		Help: "Also send turns to the workers of the fleet at this NATS address; " +
-			"local means the server on this machine, which ralph starts if there is none.",
+			"local means the server on this machine (ralph-hub fleet).",
 	}, {
 		Group: group, Key: "FLEET_CREDS", Flag: "creds", Arg: "FILE", YAML: "parallel.fleet_creds",
 		Kind: option.Path, Trust: true, Field: &o.FleetCreds,

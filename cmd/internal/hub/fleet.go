@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"strings"
 	"text/tabwriter"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -156,7 +154,7 @@ func versionOf(ctx context.Context, program string) string {
 
 type workersOptions struct {
 	config.Way
-	watch, serve bool
+	watch bool
 }
 
 func newWorkersCmd() *cobra.Command {
@@ -170,8 +168,6 @@ func newWorkersCmd() *cobra.Command {
 	}
 	o.Flags(cmd.Flags(), "fleet")
 	cmd.Flags().BoolVar(&o.watch, "watch", false, "Write a line of JSON whenever something changes, until stdin ends.")
-	cmd.Flags().BoolVar(&o.serve, "serve", false,
-		"Also run the server on this machine, if there is none, until stdin ends.")
 	return cmd
 }
 
@@ -180,57 +176,19 @@ func workersRun(ctx context.Context, o *workersOptions) error {
 		return cmdline.UsageError("%v", err)
 	}
 	ctx, stop := context.WithCancel(ctx)
-	if o.watch || o.serve {
+	if o.watch {
 		ctx, stop = untilEOF(ctx)
 	}
 	defer stop()
-	failed := make(chan error, 1)
-	if o.serve && o.URL == "" {
-		go func() { failed <- serveForRuns(ctx, stop) }()
-	} else {
-		failed <- nil
-	}
 	each := func(all []fleet.Here) { show(os.Stdout, all); stop() }
 	if o.watch {
 		each = func(all []fleet.Here) { _ = json.NewEncoder(os.Stdout).Encode(sum(all)) }
 	}
-	err := muster(ctx, o.Way, o.serve, each)
-	stop()
-	return errors.Join(<-failed, err)
-}
-
-const (
-	nextTry = 200 * time.Millisecond
-	tries   = 50
-)
-
-// muster calls the roll. A server that is about to start is waited for.
-func muster(ctx context.Context, w config.Way, wait bool, each func([]fleet.Here)) error {
-	for n := 1; ; n++ {
-		a, err := reach(w, "fleet", false)
-		if err == nil {
-			err = fleet.Muster(ctx, a, each)
-		}
-		if err == nil || !wait || w.URL != "" || n >= tries || ctx.Err() != nil {
-			return err
-		}
-		cmdline.Pause(ctx, nextTry)
+	a, err := reach(o.Way, "fleet", false)
+	if err != nil {
+		return err
 	}
-}
-
-// serveForRuns runs the server of this machine until ctx ends. While another process runs one, it waits: that one may
-// end with a run of its own. A server that a person starts has precedence.
-func serveForRuns(ctx context.Context, failed func()) error {
-	for ctx.Err() == nil {
-		server := fleet.Server{StateHome: stateHome(), Host: "127.0.0.1", Port: -1, Yields: true}
-		err := server.Serve(ctx, func(string) {})
-		if err != nil && !errors.Is(err, fleet.ErrRuns) {
-			failed()
-			return err
-		}
-		cmdline.Pause(ctx, nextTry)
-	}
-	return nil
+	return fleet.Muster(ctx, a, each)
 }
 
 // show is a table for people.

@@ -63,7 +63,7 @@ type Access struct {
 	Cert, Name string
 	// home is the state home of the embedded server, which may come back at another address; empty: it is none.
 	home string
-	// waits is true for a worker of the embedded server, which comes and goes with runs.
+	// waits is true for a worker of the embedded server: it waits for one that is not there yet.
 	waits bool
 }
 
@@ -91,8 +91,7 @@ func readNote(stateHome string) (n note, err error) {
 		err = json.Unmarshal(data, &n)
 	}
 	if err != nil {
-		return n, errors.New("no fleet is named, and no server was started here; " +
-			"start one with: ralph-hub fleet, or ralph --fleet")
+		return n, errors.New("no fleet is named, and no server was started here; start one with: ralph-hub fleet")
 	}
 	return n, nil
 }

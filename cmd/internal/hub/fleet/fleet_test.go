@@ -9,9 +9,7 @@ import (
 	"os"
 	"strings"
 	"testing"
-	"time"
 
-	"ralph/internal/world"
 	"ralph/ptyexec"
 )
 
@@ -108,61 +106,15 @@ func TestServer_startedAgain_hasTheSameAddressUnlessItIsTaken(t *testing.T) {
 	}
 }
 
-// A server that a person starts takes the place of one of a run, whose workers and turns follow it.
-func TestServer_ofAPerson_takesThePlaceOfOneOfARun(t *testing.T) {
+func TestServer_besideAnother_isRefused(t *testing.T) {
 	home := t.TempDir()
-	ofRun, ofPerson := Server{StateHome: home, Host: "127.0.0.1", Port: -1, Yields: true}, Server{StateHome: home, Host: "127.0.0.1", Port: freePort(t)}
-	before, end := start(t, ofRun)
-	a, err := Local(home, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() {
-		ended <- Worker(ctx, Work{Access: a, Slots: 1, Carry: simulated, Log: t.Logf})
-	}()
-	var all tally
-	if err := all.one(ctx, before, 0); err != nil {
-		t.Fatal(err)
-	}
-	turn := make(chan error, 1)
-	go func() { turn <- all.one(ctx, before, 3*time.Second) }()
-	world.Within(t, time.Minute, "the second turn has begun", func() bool { return all.begun() >= 2 })
-	after, endPerson := start(t, ofPerson)
-	end() // it has ended by itself
-	if want := fmt.Sprintf("nats://127.0.0.1:%d", ofPerson.Port); after.URL != want || after.Token != before.Token {
-		t.Errorf("the server is at %s, want %s with the same token", after.URL, want)
-	}
-	for _, s := range []Server{ofRun, ofPerson} {
-		if err := s.Serve(ctx, func(string) {}); !errors.Is(err, ErrRuns) {
-			t.Errorf("beside it, one that yields: %t says %v", s.Yields, err)
-		}
-	}
-	if err := <-turn; err != nil {
-		t.Errorf("the turn under way: %v", err)
-	}
-	if err := all.one(ctx, after, 0); err != nil {
-		t.Errorf("the next turn: %v", err)
-	}
-	endPerson()
-	_, end = start(t, ofRun)
-	end()
-	cancel()
-	if err := <-ended; err != nil {
+	_, end := serve(t, home)
+	if err := (Server{StateHome: home, Host: "127.0.0.1", Port: -1}).Serve(t.Context(), func(string) {}); !errors.Is(err, errRuns) {
 		t.Error(err)
 	}
-}
-
-// freePort is one that nobody listened on a moment ago.
-func freePort(t *testing.T) int {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	end()
+	_, end = serve(t, home)
+	end()
 }
 
 // Of a thousand clients that connect at once, the last is served as long as it waits.

@@ -16,12 +16,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gofrs/flock"
 	"github.com/google/renameio/v2"
 	"github.com/nats-io/nats-server/v2/server"
 	"github.com/nats-io/nats.go/jetstream"
 
 	"ralph/cmd/internal/cmdline"
 )
+
+// errRuns means that the user has a server already.
+var errRuns = errors.New("start the server: one of yours runs already on this machine; " +
+	"ralph and workers find it by themselves")
 
 // restart is how often the server checks that its queue still works, and how long it waits before it starts again.
 const restart = 5 * time.Second
@@ -33,8 +38,6 @@ type Server struct {
 	Port      int // -1: any
 	// Cert and Key are files for TLS; empty: without it.
 	Cert, Key string
-	// Yields is true for the server of a run: it ends when a server that does not yield wants its place.
-	Yields bool
 	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
@@ -116,11 +119,11 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
-	ctx, leave, err := enter(ctx, dir, o.Yields)
-	if err != nil {
-		return err
+	lock := flock.New(filepath.Join(dir, "lock"))
+	if ok, err := lock.TryLock(); err != nil || !ok {
+		return errRuns
 	}
-	defer leave()
+	defer func() { _ = lock.Unlock() }()
 	d := door{run: rand.Text(), worker: rand.Text()}
 	if before, err := readNote(o.StateHome); err == nil && before.Token != "" {
 		d.run = before.Token
