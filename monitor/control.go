@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -150,34 +149,4 @@ func stay(p *os.Process) error {
 			return nil
 		}
 	}
-}
-
-// stopSelf stops this process as Ctrl-Z does, until the shell resumes it. It sends
-// SIGSTOP because the Go runtime swallows SIGTSTP once signal.Notify was called for it.
-func stopSelf() {
-	_ = syscall.Kill(syscall.Getpid(), syscall.SIGSTOP)
-	time.Sleep(20 * time.Millisecond) // the signal may reach another thread first
-}
-
-// underShell reports whether a shell with job control can resume this process: its
-// parent is in the same session but in another process group.
-func underShell() bool {
-	parent := syscall.Getppid()
-	group, err := syscall.Getpgid(parent)
-	if err != nil || group == syscall.Getpgrp() {
-		return false
-	}
-	theirs, err1 := unix.Getsid(parent)
-	ours, err2 := unix.Getsid(0)
-	return err1 == nil && err2 == nil && theirs == ours
-}
-
-// toShell suspends this process, as Ctrl-Z does, if a shell can resume it. The lock must be free.
-func (u *ui) toShell() {
-	if underShell() {
-		u.app.Suspend(stopSelf)
-		return
-	}
-	defer u.lock()()
-	u.say("there is no shell to return to")
 }

@@ -255,8 +255,6 @@ func TestKeys_thatChangeTheScreen_changeIt(t *testing.T) {
 	p.shows("mouse off")
 	p.keys("C-l")
 	p.shows(" usage ")
-	p.keys("C-z") // nobody could continue it in a pane without a shell
-	p.shows("there is no shell")
 	p.keys("?")
 	p.shows("pause after this iteration")
 	p.keys("Escape")

@@ -4,11 +4,9 @@ import (
 	"context"
 	"errors"
 	"os"
-	"os/signal"
 	"runtime/debug"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/gdamore/tcell/v2"
@@ -19,21 +17,15 @@ import (
 	"ralph/state/view/follow"
 )
 
-// Keys that no keyboard has wake the event loop. tview draws after each key; its own
+// wakeDraw is a key that no keyboard has. It wakes the event loop: tview draws after each key; its own
 // QueueUpdateDraw would block forever after the end of the loop.
-const (
-	wakeDraw = tcell.KeyF64
-	wakeStop = tcell.KeyF63
-	wakeCont = tcell.KeyF62
-)
-
-func (u *ui) wake(k tcell.Key) { u.app.QueueEvent(tcell.NewEventKey(k, 0, tcell.ModNone)) }
+const wakeDraw = tcell.KeyF64
 
 // redraw asks for a draw, from any goroutine. At most one request is queued, so it
 // never blocks, not even after the end of the loop.
 func (u *ui) redraw() {
 	if !u.pending.Swap(true) {
-		u.wake(wakeDraw)
+		u.app.QueueEvent(tcell.NewEventKey(wakeDraw, 0, tcell.ModNone))
 	}
 }
 
@@ -68,7 +60,6 @@ func runScreen(ctx context.Context, o Options) error {
 		}
 		u.app.Stop()
 	})
-	wait.Go(func() { u.jobControl(ctx) })
 	err := u.loop()
 	close(ended)
 	cancel()
@@ -105,35 +96,11 @@ func (u *ui) pump(ctx context.Context) {
 	}
 }
 
-// jobControl passes the signals of the shell's job control to the event loop.
-func (u *ui) jobControl(ctx context.Context) {
-	signals := make(chan os.Signal, 4)
-	signal.Notify(signals, syscall.SIGTSTP, syscall.SIGCONT)
-	defer signal.Stop(signals)
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case s := <-signals:
-			key := wakeStop
-			if s == syscall.SIGCONT {
-				key = wakeCont
-			}
-			u.wake(key)
-		}
-	}
-}
-
 // capture gets every key before tview; nil tells it to draw.
 func (u *ui) capture(e *tcell.EventKey) *tcell.EventKey {
-	switch e.Key() {
-	case wakeDraw:
+	if e.Key() == wakeDraw {
 		u.pending.Store(false)
-	case wakeStop:
-		u.toShell()
-	case wakeCont:
-		u.app.Suspend(func() {}) // other programs may have changed the modes of the terminal
-	default:
+	} else {
 		u.key(e)
 	}
 	return nil

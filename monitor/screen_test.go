@@ -217,38 +217,6 @@ func TestScreen_outputIsNoTerminal_saysHowTheRunStandsAndEnds(t *testing.T) {
 	}
 }
 
-func TestScreen_suspendedByTheShell_comesBack(t *testing.T) {
-	pr := living(t)
-	p := openPane(t, pr.Dir, [2]int{80, 24})
-	p.shows("RUNNING")
-	exe, _ := os.Executable()
-	p.tmux("respawn-pane", "-k", "env", "TERM=screen-256color", "LANG=C.UTF-8", "PS1=$ ", "ENV=", "MONITOR_TEST_DIR="+pr.Dir, "sh", "-i")
-	p.shows("$")
-	p.keys("-l", exe)
-	p.keys("Enter")
-	p.shows("RUNNING")
-	for range 2 {
-		p.keys("C-z")
-		p.shows("$")
-		p.hides("RUNNING")
-		p.keys("-l", "echo in the $((40+2))nd shell")
-		p.keys("Enter")
-		p.shows("in the 42nd shell")
-		p.keys("-l", "fg")
-		p.keys("Enter")
-		p.shows("RUNNING", " usage ")
-		p.keys("?")
-		p.shows("pause after this iteration")
-		p.keys("?")
-		p.shows(" usage ")
-	}
-	p.keys("q")
-	p.shows("monitor ended")
-	p.keys("-l", "echo sane $((1+1))")
-	p.keys("Enter")
-	p.shows("sane 2")
-}
-
 func TestScreen_resizeStorm_fitsTheLastSize(t *testing.T) {
 	p := openPane(t, living(t).Dir, [2]int{80, 24})
 	p.shows("RUNNING")

@@ -83,7 +83,6 @@ func (u *ui) keys() []binding {
 		{"M", "", "mouse on or off: a click selects, or presses the key named in the last row; a double click opens; " +
 			"off, the terminal selects text", u.toggleMouse},
 		{"ctrl-l", "", "redraw the screen", func() { u.later = append(u.later, u.o.Screen.Sync) }},
-		{"ctrl-z", "", "suspend to the shell", func() { u.later = append(u.later, u.toShell) }},
 		{"esc", "", "back", u.back},
 		{"?", "help", "the keys of this page, and back", u.openHelp},
 		{"q ctrl-c", "quit", "quit this screen; the run continues", func() { u.later = append(u.later, u.app.Stop) }},
