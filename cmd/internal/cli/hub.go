@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
@@ -37,9 +36,6 @@ func jobOf(cfg *config.Config, dir, run string) (config.HubJob, error) {
 		return job, err
 	}
 	job.Log = filepath.Join(cmdline.OpenState(dir).LogsDir(), "hub.log")
-	if tty, err := os.Readlink("/proc/self/fd/2"); err == nil && strings.HasPrefix(tty, "/dev/") {
-		job.TTY = tty
-	}
 	return job, nil
 }
 

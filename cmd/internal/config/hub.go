@@ -75,7 +75,6 @@ type HubJob struct {
 	Notifications
 	Dir string `json:"dir"` // the project
 	Run string `json:"run"`
-	TTY string `json:"tty"` // whose bell rings; empty: none
 	Log string `json:"log"` // file
 }
 

@@ -29,7 +29,7 @@ func TestSend_failure_namesNoPartOfTheAddress(t *testing.T) {
 		"gotify://" + host + "/mypassword?disabletls=yes",
 		"nonsense://mypassword@mytopic",
 	} {
-		err := Send(t.Context(), to, "", Test("/x/shop"))
+		err := Send(t.Context(), to, Test("/x/shop"))
 		if err == nil {
 			t.Fatal(to)
 		}
@@ -77,7 +77,7 @@ func TestSend_longText_isCut(t *testing.T) {
 	}))
 	defer s.Close()
 	to := "generic://" + strings.TrimPrefix(s.URL, "http://") + "/?disabletls=yes&template=json"
-	if err := Send(t.Context(), to, "", Message{Title: "t", Text: strings.Repeat("é", 9000) + "\nNext: ralph report"}); err != nil {
+	if err := Send(t.Context(), to, Message{Title: "t", Text: strings.Repeat("é", 9000) + "\nNext: ralph report"}); err != nil {
 		t.Fatal(err)
 	}
 	if n := len([]rune(got.Message)); n != most || !strings.HasSuffix(got.Message, "é…\nNext: ralph report") {
@@ -99,7 +99,7 @@ func TestSend_serviceWithoutTitle_textNamesProjectAndResult(t *testing.T) {
 		"generic://" + host + "/?disabletls=yes": "|ralph: shop: completed\n9 of 9 tasks done",
 		"ntfy://" + host + "/topic?scheme=http":  "ralph: shop: completed|9 of 9 tasks done",
 	} {
-		if err := Send(t.Context(), to, "", Message{Title: "ralph: shop: completed", Text: "9 of 9 tasks done"}); err != nil {
+		if err := Send(t.Context(), to, Message{Title: "ralph: shop: completed", Text: "9 of 9 tasks done"}); err != nil {
 			t.Fatal(err)
 		}
 		if got := <-body; got != want {
@@ -144,8 +144,8 @@ func TestOf_runWithoutChecks_isNotProven(t *testing.T) {
 	}
 }
 
-// The first program that is there and works shows the message; without one the terminal's bell rings.
-func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
+// The first program that is there and works shows the message.
+func TestSend_desktop_takesTheFirstProgram(t *testing.T) {
 	for name, c := range map[string]struct {
 		programs []string // fails: those that end with an error
 		fails    string
@@ -154,7 +154,7 @@ func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
 		"all":           {[]string{"tt", "terminal-notifier", "notify-send"}, "", "tt"},
 		"tt fails":      {[]string{"tt", "terminal-notifier", "notify-send"}, "tt", "tt terminal-notifier"},
 		"that of Linux": {[]string{"notify-send"}, "", "notify-send"},
-		"none":          {nil, "", "\a"},
+		"none":          {nil, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
@@ -172,8 +172,8 @@ func TestSend_desktop_takesTheFirstProgramElseTheBell(t *testing.T) {
 			if err := os.WriteFile(shown, nil, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			via := Desktop(t.Context(), shown, Test("/x/shop"))
-			if want := c.want[strings.LastIndex(c.want, " ")+1:]; via != want && (want != "\a" || via != Bell) {
+			via := Desktop(t.Context(), Test("/x/shop"))
+			if want := c.want[strings.LastIndex(c.want, " ")+1:]; via != want {
 				t.Errorf("it used %q, want %q", via, want)
 			}
 			got, err := os.ReadFile(shown)

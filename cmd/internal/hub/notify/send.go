@@ -11,13 +11,11 @@ import (
 	"io"
 	"net/http"
 	"net/url"
-	"os"
 	"os/exec"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
 	"unicode"
 
@@ -59,11 +57,10 @@ func services() map[string]service {
 var colors = map[string]string{"ended": "0x1a7f4b", "halted": "0xb8272c", "review": "0xd98a1f",
 	"question": "0xd98a1f", "limited": "0xd98a1f", "waiting": "0xd98a1f"}
 
-// Send sends a message to a shoutrrr address or to the desktop. Without a notification
-// program, the desktop gets the terminal bell of tty. The error never contains the address.
-func Send(ctx context.Context, to, tty string, m Message) error {
+// Send sends a message to a shoutrrr address or to the desktop. The error never contains the address.
+func Send(ctx context.Context, to string, m Message) error {
 	if to == config.Desktop {
-		Desktop(ctx, tty, m)
+		Desktop(ctx, m)
 		return nil // trying again would not help: nothing here can show it
 	}
 	to = config.Address(to)
@@ -153,12 +150,9 @@ func cut(text string, limit int) string {
 	return string(all[:limit-1]) + "…"
 }
 
-// Bell is what Desktop returns when it could only ring the bell.
-const Bell = "the terminal's bell"
-
-// Desktop tries the notification programs in the same order as other ralphs, then the bell of
-// tty. It returns what it used; empty: nothing worked.
-func Desktop(ctx context.Context, tty string, m Message) string {
+// Desktop tries the notification programs in the same order as other ralphs. It returns the one that it used; empty: none
+// works.
+func Desktop(ctx context.Context, m Message) string {
 	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	for _, args := range [][]string{
@@ -170,18 +164,7 @@ func Desktop(ctx context.Context, tty string, m Message) string {
 			return args[0]
 		}
 	}
-	if tty == "" {
-		return ""
-	}
-	f, err := os.OpenFile(tty, os.O_WRONLY|syscall.O_NOCTTY|syscall.O_NONBLOCK, 0) // file: a terminal
-	if err != nil {
-		return "" // the terminal is gone
-	}
-	defer f.Close()
-	if _, err := f.WriteString("\a"); err != nil {
-		return ""
-	}
-	return Bell
+	return ""
 }
 
 // open are words of addresses that are no secrets.

@@ -50,7 +50,7 @@ func TestMain(m *testing.M) {
 		to := lines.Text()
 		all.Go(func() {
 			scheme, _, _ := strings.Cut(to, "://")
-			fmt.Printf("%s %v\n", scheme, Send(ctx, to, "", long))
+			fmt.Printf("%s %v\n", scheme, Send(ctx, to, long))
 		})
 	}
 	all.Wait()

@@ -79,7 +79,7 @@ func (w *Watch) notification(to string, e state.Event) sender {
 	if _, ends := e.Data.(state.RunEnd); !ok || !slices.Contains(w.NotifyOn, m.On) || !ends && w.began.Sub(e.Time) > stale {
 		return nil
 	}
-	return func(ctx context.Context) error { return Send(ctx, to, w.TTY, m) }
+	return func(ctx context.Context) error { return Send(ctx, to, m) }
 }
 
 // follower tells one address about the run.
