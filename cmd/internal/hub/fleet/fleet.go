@@ -13,8 +13,6 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"crypto/tls"
-	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -59,8 +57,6 @@ type Access struct {
 	URL   string // addresses with commas between; empty: the embedded server of this machine
 	Creds string // a file with NATS credentials; empty: Token is used
 	Token string
-	// Cert is the server's certificate, and Name the host in it; empty: the system's roots decide.
-	Cert, Name string
 	// home is the state home of the embedded server, which may come back at another address; empty: it is none.
 	home string
 	// waits is true for a worker of the embedded server: it waits for one that is not there yet.
@@ -131,12 +127,6 @@ func (a Access) connect(name, who string) (*nats.Conn, jetstream.JetStream, erro
 		if a.Creds == "" {
 			options = append(options, nats.UserInfo(who, "")) // a server of ralph gives it the rights of this worker
 		}
-	}
-	if a.Cert != "" {
-		pool := x509.NewCertPool()
-		pool.AppendCertsFromPEM([]byte(a.Cert))
-		options = append(options, nats.Secure(&tls.Config{RootCAs: pool, ServerName: a.Name,
-			MinVersion: tls.VersionTLS12}))
 	}
 	if a.home != "" {
 		options = append(options, nats.SetCustomDialer(a))

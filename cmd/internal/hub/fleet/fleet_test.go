@@ -119,9 +119,8 @@ func TestServer_besideAnother_isRefused(t *testing.T) {
 
 // Of a thousand clients that connect at once, the last is served as long as it waits.
 func TestServer_clientsThatWait_areNotRefused(t *testing.T) {
-	o, _, err := Server{}.options(t.TempDir(), door{})
-	if err != nil || o.AuthTimeout < dialWait.Seconds() || o.TLSTimeout < dialWait.Seconds() {
-		t.Errorf("%v: clients may take %g s to log in, and %g s for TLS; they wait %s", err, o.AuthTimeout, o.TLSTimeout, dialWait)
+	if o := (Server{}).options(t.TempDir(), door{}); o.AuthTimeout < dialWait.Seconds() {
+		t.Errorf("clients may take %g s to log in; they wait %s", o.AuthTimeout, dialWait)
 	}
 }
 

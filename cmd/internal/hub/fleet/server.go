@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/subtle"
-	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,8 +35,6 @@ type Server struct {
 	StateHome string // of the user
 	Host      string
 	Port      int // -1: any
-	// Cert and Key are files for TLS; empty: without it.
-	Cert, Key string
 	// Trouble is called with the reason why the server has to restart, once for each reason; nil: not called.
 	Trouble func(error)
 }
@@ -85,32 +82,12 @@ func mayDo(who string) *server.Permissions {
 	}
 }
 
-// options are those of the server, and how it is reached.
-func (o Server) options(dir string, d door) (*server.Options, Access, error) {
-	// The timeouts are long because many may connect at once.
-	all := &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true,
+// options are those of the server.
+func (o Server) options(dir string, d door) *server.Options {
+	// The timeout is long because many may connect at once.
+	return &server.Options{ServerName: "ralph", Host: o.Host, Port: o.Port, NoSigs: true, NoLog: true,
 		MaxPayload: maxFrame, JetStream: true, StoreDir: filepath.Join(dir, "store"),
-		CustomClientAuthentication: d, AuthTimeout: dialWait.Seconds(), TLSTimeout: dialWait.Seconds()}
-	a := Access{Token: d.run}
-	if o.Cert == "" {
-		return all, a, nil
-	}
-	pair, err := tls.LoadX509KeyPair(o.Cert, o.Key)
-	if err != nil {
-		return nil, a, fmt.Errorf("start the server: %w", err)
-	}
-	text, err := os.ReadFile(o.Cert) // file: in the state home
-	if err != nil {
-		return nil, a, fmt.Errorf("start the server: %w", err)
-	}
-	switch a.Cert = string(text); {
-	case len(pair.Leaf.DNSNames) > 0:
-		a.Name = pair.Leaf.DNSNames[0]
-	case len(pair.Leaf.IPAddresses) > 0:
-		a.Name = pair.Leaf.IPAddresses[0].String()
-	}
-	all.TLSConfig, all.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, true
-	return all, a, nil
+		CustomClientAuthentication: d, AuthTimeout: dialWait.Seconds()}
 }
 
 // Serve runs the server until ctx ends. ready gets its address.
@@ -163,11 +140,7 @@ func (o Server) Serve(ctx context.Context, ready func(url string)) error {
 
 // live runs the server until ctx ends or the queue no longer works. ready gets the way to reach it.
 func (o Server) live(ctx context.Context, dir string, d door, ready func(Access) error) error {
-	options, a, err := o.options(dir, d)
-	if err != nil {
-		return err
-	}
-	s, err := server.NewServer(options)
+	s, err := server.NewServer(o.options(dir, d))
 	if err != nil {
 		return fmt.Errorf("start the server: %w", err)
 	}
@@ -177,7 +150,7 @@ func (o Server) live(ctx context.Context, dir string, d door, ready func(Access)
 	if !s.ReadyForConnections(10 * time.Second) {
 		return fmt.Errorf("start the server: the server does not answer on %s:%d after 10 s", o.Host, o.Port)
 	}
-	a.URL = s.ClientURL()
+	a := Access{URL: s.ClientURL(), Token: d.run}
 	conn, js, err := a.connect("ralph fleet", "")
 	if err != nil {
 		return err
