@@ -13,7 +13,6 @@ import (
 	"golang.org/x/term"
 
 	"ralph/monitor/canvas"
-	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/follow"
 	"ralph/state/view/summary"
@@ -23,9 +22,6 @@ import (
 type Options struct {
 	Dir   string   // the project: the folder that holds .ralph
 	Ralph []string // argv of ralph for this project, without a verb; empty: no control
-	// Plan reads the plan before the first run: where it is, and its tasks, a row each.
-	// Nil: nothing is shown.
-	Plan func() (state.TaskStatus, []string)
 	// NoControl says why Ralph is empty.
 	NoControl string
 	Version   string           // of ralph, for people

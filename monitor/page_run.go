@@ -3,12 +3,10 @@ package monitor
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/rivo/tview"
 
-	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
 	"ralph/state"
 	"ralph/state/view"
@@ -21,7 +19,6 @@ type runPage struct {
 	past     *transcriptPage // of the selected iteration; nil: the log is shown
 	tasks    *tasksPage      // beside the log, where there is room
 	list     *timelinePage   // below them
-	plan     []string        // the tasks, before the first run
 	alone    bool            // only the log is shown
 	selected int             // number of an iteration; 0: the newest, whichever that is
 	cells    []cell          // of the strip, at the latest draw
@@ -166,9 +163,9 @@ func (r *runPage) Click(x, y int) {
 	}
 }
 
-// add takes new lines of the log, and the tasks before the first run.
-func (r *runPage) add(lines []view.Line, gap bool, plan []string) {
-	if r.plan = plan; gap {
+// add takes new lines of the log.
+func (r *runPage) add(lines []view.Line, gap bool) {
+	if gap {
 		r.log.clear() // a log with a gap would mislead
 	}
 	r.log.append(lines)
@@ -176,8 +173,7 @@ func (r *runPage) add(lines []view.Line, gap bool, plan []string) {
 
 // Update reads the plan again when the run has changed it: nobody edits it here.
 func (r *runPage) Update(up view.Update) {
-	wanted := len(r.u.o.Ralph) > 0 && r.u.model.State != view.StateNone
-	if wanted && (changesPlan(up.Events) || !r.tasks.wanted) {
+	if len(r.u.o.Ralph) > 0 && (changesPlan(up.Events) || !r.tasks.wanted) {
 		r.tasks.wanted = true
 		r.tasks.read()
 	}
@@ -231,7 +227,7 @@ func (r *runPage) Draw(c canvas.Canvas) {
 			left.AddItem(part(r.drawPace), min(room/3, 9), 0, false)
 			room -= min(room/3, 9)
 		}
-		if n := min(len(r.tasks.all)+1, room/2); n > 1 {
+		if n := min(len(r.tasks.all)+1, room/2); n > 1 && !r.fresh() {
 			left.AddItem(part(r.tasks.drawPanel), n, 0, false)
 		}
 		left.AddItem(r.below, 0, 1, false)
@@ -256,13 +252,15 @@ func (r *runPage) Draw(c canvas.Canvas) {
 
 // drawMain draws the log; the transcript of an iteration in its place; or, before the first run, the tasks.
 func (r *runPage) drawMain(c canvas.Canvas) {
-	if r.past == nil && len(r.plan) > 0 && len(r.log.logView.lines) == 0 {
-		drawText(c, canvas.Title{Name: "Tasks", Key: "t", Right: termtext.Count(len(r.plan), "task")},
-			linesOf(strings.Join(r.plan, "\n"), view.RoleText))
+	if r.fresh() && len(r.tasks.all) > 0 {
+		r.tasks.drawPanel(c)
 		return
 	}
 	r.main().Draw(c)
 }
+
+// fresh reports whether nothing has run here yet.
+func (r *runPage) fresh() bool { return r.u.model.State == view.StateNone }
 
 // drawDivider draws the line between the log and what is to its left.
 func drawDivider(c canvas.Canvas) {

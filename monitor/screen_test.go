@@ -20,9 +20,7 @@ import (
 	"ralph/internal/sample"
 	"ralph/logs/termtext"
 	"ralph/monitor/canvas"
-	"ralph/state"
 	"ralph/state/view"
-	"ralph/state/view/follow"
 )
 
 // terminal is a monitor on a pseudo-terminal of the test's own.
@@ -346,17 +344,19 @@ func TestRun_endsWithItsContextAndLeavesNoGoroutine(t *testing.T) {
 }
 
 func TestScreen_beforeTheFirstRun_showsThePlan(t *testing.T) {
-	f := follow.New(t.TempDir(), time.Now)
-	t.Cleanup(f.Close)
-	u := newUI(Options{Now: func() time.Time { return noon }, Plan: func() (state.TaskStatus, []string) {
-		return state.TaskStatus{Title: "second", Done: 1, Total: 2}, []string{"[x] first", "[ ] second\x1b[2J"}
-	}}, f)
-	u.apply(view.Update{Snapshot: view.Snapshot{State: view.StateNone}})
-	screen := simulate(t, 80, 24)
-	u.drawOn(screen)
-	for _, want := range []string{"1/2 done", "task   second", "t Tasks", "2 tasks", " [x] first\n [ ] second\n"} {
-		if !strings.Contains(text(screen), want) {
-			t.Errorf("no %q:\n%s", want, text(screen))
+	for _, width := range []int{80, 160} {
+		u := still(t, view.Snapshot{State: view.StateNone}, nil)
+		all, err := readTasks([]byte(`[{"id":"T1","title":"first","state":"done"},{"id":"T2","title":"second\u001b[2J","state":"open"}]`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.run.tasks.load(all)
+		screen := simulate(t, width, 24)
+		u.drawOn(screen)
+		for _, want := range []string{"NO RUN", "t Tasks", "1/2 done", "✓ T1  first", "○ T2  second"} {
+			if strings.Count(text(screen), want) != 1 {
+				t.Errorf("%d columns: not once %q:\n%s", width, want, text(screen))
+			}
 		}
 	}
 }

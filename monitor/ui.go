@@ -104,10 +104,6 @@ func (u *ui) apply(up view.Update) (news bool) {
 	for _, e := range up.LogEvents() {
 		lines = append(lines, oneLine(e, u.lines.Lines(e))...)
 	}
-	var plan []string
-	if up.State == view.StateNone && u.o.Plan != nil {
-		up.Status.Task, plan = u.o.Plan()
-	}
 	notes := u.notes.read(u.feed.Reader()) // without the lock: only this goroutine writes u.notes
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -116,7 +112,7 @@ func (u *ui) apply(up view.Update) (news bool) {
 	news = lines != nil || len(up.Events) > 0 || notes != u.notes || !reflect.DeepEqual(was, is)
 	u.notes = notes
 	u.model.Apply(up)
-	u.run.add(lines, up.Gap, plan)
+	u.run.add(lines, up.Gap)
 	for _, s := range u.stack() {
 		if p, ok := s.page.(updater); ok {
 			p.Update(up)
