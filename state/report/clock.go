@@ -1,7 +1,6 @@
 package report
 
 import (
-	"slices"
 	"time"
 
 	"ralph/state"
@@ -50,25 +49,16 @@ func parts() []partRow {
 // phases are the steps of a turn that are not ralph's own.
 var phases = map[string]Part{state.PhaseAgent: Agent, state.PhaseChecking: Checks, state.PhaseHook: Hooks}
 
-// Span is a stretch of time with one use.
-type Span struct {
-	Part      Part      `json:"part"`
-	From      time.Time `json:"from"`
-	To        time.Time `json:"to"`
-	Iteration int       `json:"iteration,omitempty"`
-}
-
 // clock splits the time between events. A clock that was set back stands still
 // until it has caught up.
 type clock struct {
-	spans     []Span
-	first     time.Time // of the first event; zero: none
-	now       time.Time // of the latest event
-	part      Part
-	before    Part // the latest phase
-	reviews   bool // the call of this iteration looks at the work of another
-	iteration int
-	call      int // the first span of the current call
+	times   map[Part]time.Duration
+	call    map[Part]time.Duration // what the current call has of that
+	first   time.Time              // of the first event; zero: none
+	now     time.Time              // of the latest event
+	part    Part
+	before  Part // the latest phase
+	reviews bool // the call of this iteration looks at the work of another
 }
 
 // add counts the time up to the event, then sets the use of the time after it.
@@ -79,8 +69,7 @@ func (c *clock) add(e state.Event) {
 	c.until(e.Time)
 	switch d := e.Data.(type) {
 	case state.IterationStart:
-		c.part, c.iteration, c.call = Own, e.Iteration, len(c.spans)
-		c.reviews = e.Reviews
+		c.part, c.call, c.reviews = Own, nil, e.Reviews
 	case state.Phase:
 		c.before, c.part = c.part, Own
 		if p, ok := phases[d.Name]; ok {
@@ -97,13 +86,14 @@ func (c *clock) add(e state.Event) {
 		c.part = waitsFor(d)
 	case state.IterationEnd:
 		if d.Failed && d.Action == state.ActionRetry {
-			for i := range c.spans[min(c.call, len(c.spans)):] {
-				c.spans[c.call+i].Part = Retries
+			for part, took := range c.call {
+				c.times[part] -= took
+				c.times[Retries] += took
 			}
 		}
-		c.part, c.iteration, c.call = waitsFor(d.Decision), 0, len(c.spans)
+		c.part, c.call = waitsFor(d.Decision), nil
 	case state.RunEnd:
-		c.part, c.iteration = Idle, 0
+		c.part = Idle
 	case state.RunStart, state.Baseline, state.Check:
 		c.part = Own
 	}
@@ -132,11 +122,14 @@ func (c *clock) until(t time.Time) {
 		c.first = t
 		return
 	}
-	if n := len(c.spans); n > c.call && c.spans[n-1].Part == c.part && c.spans[n-1].Iteration == c.iteration {
-		c.spans[n-1].To = t
-		return
+	if c.times == nil {
+		c.times = map[Part]time.Duration{}
 	}
-	c.spans = append(c.spans, Span{c.part, from, t, c.iteration})
+	if c.call == nil {
+		c.call = map[Part]time.Duration{}
+	}
+	c.times[c.part] += t.Sub(from)
+	c.call[c.part] += t.Sub(from)
 }
 
 // sums are the seconds of each part, and their total.
@@ -145,36 +138,11 @@ func (c *clock) sums() map[Part]float64 {
 	for _, row := range parts() {
 		sums[row.Part] = 0
 	}
-	for _, s := range c.spans {
-		took := s.To.Sub(s.From).Seconds()
-		sums[s.Part] += took
-		sums[total] += took
+	whole := time.Duration(0)
+	for part, took := range c.times {
+		sums[part] = took.Seconds()
+		whole += took
 	}
+	sums[total] = whole.Seconds()
 	return sums
-}
-
-// maxSpans bounds the picture.
-const maxSpans = 400
-
-// picture leaves out spans that are too short to see, and joins their neighbours.
-func (c *clock) picture() []Span {
-	all := slices.Clone(c.spans)
-	if len(all) == 0 {
-		return []Span{}
-	}
-	whole := all[len(all)-1].To.Sub(all[0].From)
-	for least := whole / 2000; len(all) > maxSpans; least *= 2 {
-		var kept []Span
-		for _, s := range all {
-			last := len(kept) - 1
-			switch {
-			case last < 0 || s.To.Sub(s.From) >= least && kept[last].Part != s.Part:
-				kept = append(kept, s)
-			default:
-				kept[last].To = s.To
-			}
-		}
-		all = kept
-	}
-	return all
 }

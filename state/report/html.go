@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"ralph/logs/lazy"
 	"ralph/state"
@@ -91,9 +90,6 @@ func (r *Report) HTML() []byte {
 	}
 	for _, s := range r.sections() {
 		p.put("<h2 id=\"%s\">%s</h2>\n", strings.ReplaceAll(strings.ToLower(s.Title), " ", "-"), s.Title)
-		if s.Items[0].Use.Part != "" {
-			r.strip(p)
-		}
 		p.put("<ul>")
 		for n, i := range s.Items {
 			if n == unfolded {
@@ -137,25 +133,6 @@ func (r *Report) item(p *page, i item) {
 			string(i.Use.Part), fmt.Sprintf("%.2f", i.Use.Percent))
 	}
 	p.put("</li>\n")
-}
-
-// strip draws the timeline, in thousandths of its width.
-func (r *Report) strip(p *page) {
-	if len(r.Timeline) == 0 {
-		return
-	}
-	p.put(`<svg class="wide" height="32" viewBox="0 0 1000 10" preserveAspectRatio="none" role="img" aria-label="timeline of the run">` + "\n")
-	first, end := r.Timeline[0].From, r.Timeline[len(r.Timeline)-1].To
-	share := func(d time.Duration) string { return fmt.Sprintf("%.2f", 1000*d.Seconds()/end.Sub(first).Seconds()) }
-	for _, s := range r.Timeline {
-		title, took := string(s.Part), s.To.Sub(s.From)
-		if s.Iteration > 0 {
-			title = fmt.Sprintf("iteration %d, %s", s.Iteration, s.Part)
-		}
-		p.put(`<rect class="%s" x="%s" y="0" width="%s" height="10"><title>%s</title></rect>`+"\n", string(s.Part), share(s.From.Sub(first)),
-			share(took), title+": "+view.Took(took.Seconds()))
-	}
-	p.put("</svg>\n")
 }
 
 // diffs writes what the iterations changed, within bounds.

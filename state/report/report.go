@@ -45,7 +45,6 @@ type Report struct {
 	Learned    []string         `json:"learned"`
 	Advice     string           `json:"advice,omitempty"`
 	Next       []string         `json:"next"` // commands to type
-	Timeline   []Span           `json:"timeline"`
 
 	changes map[int]Change
 	undone  string // what of it was undone in part since it ended; empty: nothing
@@ -148,7 +147,7 @@ func (f *Fold) Build(s Source) *Report {
 		r.Why += view.Prefix("; the last error: ", r.LastError)
 	}
 	r.Attach(s.Changes)
-	r.Time, r.Cost, r.Timeline = f.clock.sums(), f.cost(), f.clock.picture()
+	r.Time, r.Cost = f.clock.sums(), f.cost()
 	r.USD = r.Cost.USD
 	r.Tasks = f.worked(s.Changes)
 	r.credit(st.Tasks, f.elsewhere)
