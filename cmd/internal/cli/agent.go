@@ -112,10 +112,9 @@ func newUseCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "use NAME", Short: "Choose the agent or model for the rest of the run",
 		Long: "Choose the agent or model for the rest of the run, from the next turn on. Without --model the agent uses its own\n" +
 			"default. An agent or model that the plan names still wins.",
-		Args:              cmdline.Takes("one name", cobra.ExactArgs(1)),
-		Example:           "  ralph agent use codex\n  ralph agent use claude --model opus",
-		ValidArgsFunction: cmdline.FirstArg(cmdline.CompleteAgents(f)),
-		RunE:              func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
+		Args:    cmdline.Takes("one name", cobra.ExactArgs(1)),
+		Example: "  ralph agent use codex\n  ralph agent use claude --model opus",
+		RunE:    func(_ *cobra.Command, args []string) error { return useRun(f, args[0], model) },
 	}
 	cmd.Flags().StringVar(&model, "model", "", "`MODEL` to ask for (default: the agent's own).")
 	return cmd

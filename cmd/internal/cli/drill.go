@@ -24,9 +24,9 @@ func newDrillCmd(f *cmdline.Factory) *cobra.Command {
 		Use: "drill [CLASS]", Short: "Replay a recorded agent failure and show what ralph would do",
 		Long: "Replay the recorded end of an agent call and show what ralph would do. This calls no agent.\n\n" +
 			"Classes:\n  " + strings.Join(classNames(), "\n  "),
-		Args:              cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
-		Example:           "  ralph drill usage-limit\n  ralph drill crash --agent codex",
-		ValidArgsFunction: cmdline.FirstArg(cobra.FixedCompletions(classNames(), cobra.ShellCompDirectiveNoFileComp)),
+		Args:      cmdline.Takes("at most one class", cobra.MaximumNArgs(1)),
+		Example:   "  ralph drill usage-limit\n  ralph drill crash --agent codex",
+		ValidArgs: classNames(),
 		RunE: func(_ *cobra.Command, args []string) error {
 			return drillRun(f, strings.Join(args, ""), flags)
 		},

@@ -198,14 +198,11 @@ func TestCompletion_values_areOffered(t *testing.T) {
 		typed []string
 		want  string
 	}{
-		{[]string{"--agent", ""}, "codex"},
-		{[]string{"run", "--agent", ""}, "mine"},
 		{[]string{"config", "--on-limit", ""}, "stop"},
 		{[]string{"run", "--permission-mode", ""}, "bypass"},
 		{[]string{"run", "--output", ""}, "json"},
 		{[]string{"config", "--max-it"}, "--max-iterations"},
 		{[]string{"--max-it"}, "--max-iterations"},
-		{[]string{"agent", "use", ""}, "mine"},
 		{[]string{"drill", ""}, "usage-limit"},
 		{[]string{"import", "--template", ""}, "api"},
 		{[]string{"monitor", "--theme", ""}, "dark"},

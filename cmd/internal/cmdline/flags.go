@@ -13,7 +13,6 @@ import (
 
 	"ralph/cmd/internal/config"
 	"ralph/logs/termtext"
-	"ralph/runner/agent"
 	"ralph/state/option"
 )
 
@@ -80,7 +79,7 @@ func AddOptions(cmd *cobra.Command, f *Factory, values map[string]string) {
 			value.opposite = &optionFlag{row: o, values: values, fixed: "false", opposite: value}
 			add(o.NoFlag, "", "The opposite of --"+o.Flag+".", value.opposite)
 		}
-		completeOption(cmd, f, o)
+		completeOption(cmd, o)
 	}
 }
 
@@ -119,13 +118,11 @@ func HideOptions(cmd *cobra.Command) {
 	})
 }
 
-func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
+func completeOption(cmd *cobra.Command, o option.Row) {
 	complete := cobra.NoFileCompletions
 	switch {
 	case o.Kind == option.Path:
 		return // the shell completes files
-	case o.Key == "AGENT" || o.Key == "FALLBACK_AGENTS":
-		complete = CompleteAgents(f)
 	case o.Kind == option.Enum:
 		values := o.Values
 		if o.Default != "" && !slices.Contains(values, o.Default) {
@@ -134,19 +131,6 @@ func completeOption(cmd *cobra.Command, f *Factory, o option.Row) {
 		complete = cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp)
 	}
 	_ = cmd.RegisterFlagCompletionFunc(o.Flag, complete) // fails only for an unknown flag
-}
-
-// CompleteAgents completes the names of agents, the project's own included.
-func CompleteAgents(f *Factory) cobra.CompletionFunc {
-	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-		specs := agent.Specs()
-		dir, err := f.Project()
-		if cfg, _, bad := f.Loader(dir, nil).Load(); err == nil && bad == nil {
-			specs = cfg.AllAgents()
-		}
-		names := termtext.Each(specs, func(s agent.Spec) string { return s.Name })
-		return names, cobra.ShellCompDirectiveNoFileComp
-	}
 }
 
 // FlagError names the flag and what is allowed, in one line.
@@ -233,16 +217,6 @@ func similar(typed string, names []string) (near []string) {
 func subcommands(cmd *cobra.Command) string {
 	names := termtext.Each(cmd.Commands(), func(sub *cobra.Command) string { return sub.Name() })
 	return "needs one of: " + strings.Join(names, ", ")
-}
-
-// FirstArg completes the first argument only.
-func FirstArg(complete cobra.CompletionFunc) cobra.CompletionFunc {
-	return func(cmd *cobra.Command, args []string, typed string) ([]string, cobra.ShellCompDirective) {
-		if len(args) > 0 {
-			return nil, cobra.ShellCompDirectiveNoFileComp
-		}
-		return complete(cmd, args, typed)
-	}
 }
 
 // CompleteValues completes the value of a flag that takes one of these.
