@@ -38,9 +38,6 @@ const (
 func contained(t *testing.T, sandbox, script string) *project {
 	t.Helper()
 	w := newProject(t, "plants-git", 2)
-	if out, code := w.Run("ralph", "sandbox", "--help"); code != 0 {
-		t.Fatal(out)
-	}
 	w.Yard()
 	w.Env = append(w.Env, "SANDBOX="+sandbox, "TMPDIR="+filepath.Join(w.Home, "tmp"), scriptVar+"="+script, "GIT_CONFIG_GLOBAL="+filepath.Join(w.Home, ".gitconfig"))
 	w.ledger = filepath.Join(w.Home, "tmp", "ledger")
