@@ -129,10 +129,7 @@ func (p *tasksPage) taskKeys() []binding {
 		{"e", "edit", "edit the task in $EDITOR", p.with(p.edit)},
 		{"d", "diff", "what the iterations of this run changed for the task, to look at and to undo",
 			p.with(func(t *shownTask) { p.u.showChanges(t.ID, "task "+t.ID) })},
-		{"x", "done", "mark the task as done, or open it again (asks first)", p.with(p.tick)},
-		{"b", "block", "keep runs from working on the task, with a reason; on a blocked one: open it again (asks first)",
-			p.with(p.block)},
-		{"D", "drop", "take the task out of what is left to do (asks first)", p.with(p.drop)},
+		{"x", "done", "mark the task as done, or open one that is done, blocked or dropped again (asks first)", p.with(p.tick)},
 		{"u", "", "answer the questions of agents", p.u.openAnswers},
 	}
 }
@@ -201,36 +198,10 @@ func (p *tasksPage) confirm(question string, t *shownTask, verb string) {
 }
 
 func (p *tasksPage) tick(t *shownTask) {
-	if t.pending() {
+	if t.pending() && t.State != "blocked" {
 		p.confirm("mark it as done?", t, "done")
 	} else {
 		p.confirm("open it again?", t, "reopen")
-	}
-}
-
-func (p *tasksPage) block(t *shownTask) {
-	id := t.ID
-	switch {
-	case t.State == "blocked":
-		p.confirm("open it again?", t, "reopen")
-	case !t.pending():
-		p.u.say("it is %s; x opens it again", t.State)
-	default:
-		p.u.ask("blocked because: ", "", func(text string) {
-			if text = termtext.Line(text); text != "" {
-				p.u.act("task", "block", "--reason="+text, "--", id)
-			} else {
-				p.u.act("task", "block", "--", id)
-			}
-		})
-	}
-}
-
-func (p *tasksPage) drop(t *shownTask) {
-	if t.State == "dropped" {
-		p.u.say("it is dropped already; x opens it again")
-	} else {
-		p.confirm("drop it?", t, "drop")
 	}
 }
 
