@@ -118,14 +118,12 @@ func TestForeign_hints_nameWhatExists(t *testing.T) {
 	}
 }
 
-// The flags of other programs called ralph, from their own help; without those that ralph has.
+// Flags of other programs called ralph, from their own help; without those that ralph has.
 func TestForeign_flagsOfOtherTools_haveAHint(t *testing.T) {
 	for tool, flags := range map[string]string{
-		"ralphex": "--config-dir --debug --dump-defaults --host --no-color --pass-claude-md --reset --watch --base-ref " +
-			"--branch --claude-args --codex-only --external-only --init --plan-model --port --review --serve --session-timeout " +
-			"--skip-finalize --task-model --tasks-only --wait --worktree",
-		"ralph-tui": "--cwd --listen-port --output-dir --progress-file --rotate-token --variant --verify --epic --listen " +
-			"--no-network --no-sandbox --no-setup --no-tui --prd --serial --theme --tracker",
+		"ralphex": "--debug --dump-defaults --host --no-color --reset --watch --base-ref " +
+			"--branch --codex-only --external-only --init --port --review --serve --tasks-only --worktree",
+		"ralph-tui": "--epic --no-network --no-sandbox --no-tui --prd --theme --tracker",
 		"ralph-claude-code": "--comment-interval --followup-label --halt-on-failure --queue-remove --sandbox-cost-alert " +
 			"--sandbox-id --sandbox-keep-alive --backup --create-pr --github-issue --process-queue --sandbox-image --sync-include",
 		"snarktank": "--tool",
