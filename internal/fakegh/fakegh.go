@@ -44,7 +44,7 @@ type Repo struct {
 	Comments    []*Comment        // of issues and pull requests
 	Permissions map[string]string // of people: admin, write, read
 	Pulls       []*Pull
-	Commits     []string       // that were pushed
+	Commits     []string       // that were pushed, without Git
 	Columns     map[int]string // of issues in project 3
 	CI
 }
@@ -207,9 +207,17 @@ func (s *State) run(program string, args []string) int {
 		fmt.Fprintln(os.Stderr, program+": "+err.Error())
 		return 1
 	}
+	all, several := answer.(pages)
+	for _, page := range all {
+		data, err := json.Marshal(page)
+		if err != nil {
+			panic(err)
+		}
+		fmt.Printf("%s\n", data)
+	}
 	if text, ok := answer.(string); ok {
 		fmt.Println(text)
-	} else if answer != nil {
+	} else if answer != nil && !several {
 		data, err := json.Marshal(answer)
 		if err != nil {
 			panic(err)
@@ -226,10 +234,7 @@ type object = map[string]any
 // answers are the commands and paths, with what answers them; * stands for a segment. The first that fits does. The paths
 // of glab are those of gh with other words: see answer.
 func answers() (rows []row) {
-	for _, r := range []struct {
-		words string
-		do    func(c *call, part []string) (any, error)
-	}{
+	for _, r := range append(reviewAnswers(), []reply{
 		{"gh issue list", (*call).issueList},
 		{"gh project item-list *", (*call).itemList},
 		{"gh GET rate_limit", func(c *call, _ []string) (any, error) {
@@ -262,11 +267,16 @@ func answers() (rows []row) {
 		{"gh PATCH repos/*/*/pulls/*", (*call).pullEdit},
 		{"gh POST repos/*/*/issues/*/labels", (*call).label},
 		{"gh DELETE repos/*/*/issues/*/labels/*", (*call).unlabel},
-	} {
+	}...) {
 		pattern := strings.ReplaceAll(regexp.QuoteMeta(r.words), `\*`, `([^/]+)`)
 		rows = append(rows, row{regexp.MustCompile("^" + pattern + "$"), r.do})
 	}
 	return rows
+}
+
+type reply struct {
+	words string
+	do    func(c *call, part []string) (any, error)
 }
 
 type row struct {

@@ -3,6 +3,7 @@
 package forge
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,15 +35,19 @@ type Service struct {
 	project, here string // in the API: what is before the name of a repository, and the path of that of the folder
 	quote         func(string) string
 	text, url     string // fields of an issue
+	pulls, notes  string // what pull requests and comments are called in a path
+	edits, note   string // a comment on an issue: method, and path below issues/
 }
 
 // Services lists the programs.
 func Services() []Service {
 	return []Service{
 		{Name: "gh", about: "https://cli.github.com", host: "github.com", project: "repos/", here: "repos/{owner}/{repo}",
-			quote: func(s string) string { return s }, text: "body", url: "html_url"},
+			quote: func(s string) string { return s }, text: "body", url: "html_url", pulls: "pulls", notes: "comments",
+			edits: "PATCH", note: "comments/ID"},
 		{Name: "glab", about: "https://gitlab.com/gitlab-org/cli", host: "gitlab.com", project: "projects/",
-			here: "projects/:fullpath", quote: url.PathEscape, text: "description", url: "web_url"},
+			here: "projects/:fullpath", quote: url.PathEscape, text: "description", url: "web_url",
+			pulls: "merge_requests", notes: "notes", edits: "PUT", note: "ISSUE/notes/ID"},
 	}
 }
 
@@ -150,6 +155,14 @@ type Error struct {
 	Text  string
 	Exit  int       // the exit code of ralph that fits
 	Until time.Time // when a rate limit ends; zero: it is not one
+
+	missing bool // there is no such thing
+}
+
+// missing is true for the error of something that does not exist.
+func missing(err error) bool {
+	var e *Error
+	return errors.As(err, &e) && e.missing
 }
 
 func (e *Error) Error() string { return e.Text }
@@ -192,7 +205,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			c.Name + " is too old (" + line + "); update it: " + c.about},
 		{"auth login|bad credentials|http 401|401 unauthorized", state.ExitUsage,
 			c.Name + " is not logged in; run: " + c.Name + " auth login"},
-		{"http 404|404 not found|could not resolve to|http 410", state.ExitUsage,
+		{"http 404|404 not found|404 commit not found|could not resolve to|no commit found", state.ExitUsage,
 			"no such repository, issue or pull request, or you may not see it: " + line},
 		{"http 403|403 forbidden|required scope|insufficient_scope|disabled issues", state.ExitUsage, "not allowed: " + line},
 		{"no git remotes|not a git repository|none of the git remotes", state.ExitUsage,
@@ -202,7 +215,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		if !slices.ContainsFunc(strings.Split(row.words, "|"), func(w string) bool { return strings.Contains(low, w) }) {
 			continue
 		}
-		e := &Error{Exit: row.exit, Text: row.text}
+		e := &Error{Exit: row.exit, Text: row.text, missing: strings.HasPrefix(row.text, "no such")}
 		if row.exit == state.ExitLimited {
 			e.Until = c.reset(ctx)
 			e.Text = fmt.Sprintf("%s: rate limit until %s: %s", c.Name, e.Until.Local().Format("15:04:05"), line)
@@ -241,13 +254,18 @@ func (c *Client) Repo(r Ref) string {
 	return c.project + c.quote(r.Repo)
 }
 
+// on says on which host a repository is. Otherwise GH_HOST or the folder decides.
+func (c *Client) on(r Ref) []string {
+	if r.Repo == "" {
+		return nil
+	}
+	return []string{"--hostname", cmp.Or(r.Host, c.host)}
+}
+
 // API calls the API with a path of the host of r, and returns the answers: the elements of a list, or one value. body is sent
 // as JSON; nil: nothing is. Of a path with per_page, it gets all pages.
-func (c *Client) API(ctx context.Context, r Ref, method, path string, body any) (all []gjson.Result, err error) {
-	args, input := []string{"api", path, "--method", method}, ""
-	if r.Host != "" {
-		args = append(args, "--hostname", r.Host)
-	}
+func (c *Client) API(ctx context.Context, r Ref, method, path string, body any) ([]gjson.Result, error) {
+	args, input := append([]string{"api", path, "--method", method}, c.on(r)...), ""
 	if strings.Contains(path, "per_page=") {
 		args = append(args, "--paginate")
 	}
@@ -258,6 +276,11 @@ func (c *Client) API(ctx context.Context, r Ref, method, path string, body any) 
 		}
 		input, args = string(data), append(args, "--header", "Content-Type: application/json", "--input", "-")
 	}
+	return c.values(ctx, input, args...)
+}
+
+// values returns what a call prints: the elements of lists, or single values.
+func (c *Client) values(ctx context.Context, input string, args ...string) (all []gjson.Result, err error) {
 	out, err := c.Run(ctx, input, args...)
 	for dec := json.NewDecoder(strings.NewReader(out)); err == nil; { // a value for each page
 		var page json.RawMessage

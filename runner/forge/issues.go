@@ -20,28 +20,19 @@ type Issue struct {
 	Title, Text, URL string
 }
 
-// Filter chooses among the open issues of a repository. Empty fields choose all.
-type Filter struct {
-	Labels                             []string
-	Milestone, Author, Project, Column string
-}
-
-// ParseFilter adds what a query such as "milestone=1.0&label=bug" chooses.
-func (f Filter) ParseFilter(query string) (Filter, error) {
-	values, err := url.ParseQuery(query)
-	for name, all := range values {
-		field, known := map[string]*string{"milestone": &f.Milestone, "author": &f.Author, "project": &f.Project,
-			"column": &f.Column}[name]
-		switch {
-		case name == "label":
-			f.Labels = append(f.Labels, all...)
-		case !known || len(all) > 1:
-			err = usage("?%s= is not allowed here; known: milestone, label, author, project and column, each once but label", name)
-		default:
-			*field = all[0]
+// Wanted reads a query such as "milestone=1.0&label=bug", which chooses among the open issues of a repository.
+func Wanted(query string) (url.Values, error) {
+	known := []string{"milestone", "label", "author", "project", "column"}
+	v, err := url.ParseQuery(query)
+	for name := range v {
+		if !slices.Contains(known, name) {
+			return nil, usage("?%s= is not allowed here; known: %s", name, strings.Join(known, ", "))
 		}
 	}
-	return f, err
+	if err != nil {
+		err = usage("?%s: %v", query, err)
+	}
+	return v, err
 }
 
 func usage(format string, args ...any) error {
@@ -49,7 +40,7 @@ func usage(format string, args ...any) error {
 }
 
 // Issues returns the open issues of a repository, or the one that r names, by number.
-func (c *Client) Issues(ctx context.Context, r Ref, f Filter) (issues []Issue, err error) {
+func (c *Client) Issues(ctx context.Context, r Ref, want url.Values) (issues []Issue, err error) {
 	var list []gjson.Result
 	switch {
 	case r.Issue > 0:
@@ -64,15 +55,14 @@ func (c *Client) Issues(ctx context.Context, r Ref, f Filter) (issues []Issue, e
 		}
 		list = append(list, one)
 	case c.Name == "gh":
-		list, err = c.listGitHub(ctx, r, f)
-	case f.Project != "":
+		list, err = c.listGitHub(ctx, r, want)
+	case want.Has("project"):
 		return nil, usage("glab: has no projects; a column of a board is a label: glab:GROUP/REPO?label=NAME")
 	default:
 		query := url.Values{"state": {"opened"}, "per_page": {"100"}}
-		for name, value := range map[string]string{"milestone": f.Milestone, "author_username": f.Author,
-			"labels": strings.Join(f.Labels, ",")} {
-			if value != "" {
-				query.Set(name, value)
+		for flag, name := range map[string]string{"milestone": "milestone", "author_username": "author", "labels": "label"} {
+			if want.Has(name) {
+				query.Set(flag, strings.Join(want[name], ","))
 			}
 		}
 		list, err = c.API(ctx, r, "GET", c.Repo(r)+"/issues?"+query.Encode(), nil)
@@ -88,28 +78,28 @@ func (c *Client) Issues(ctx context.Context, r Ref, f Filter) (issues []Issue, e
 }
 
 // listGitHub lists issues with the names that people give, which the API does not take.
-func (c *Client) listGitHub(ctx context.Context, r Ref, f Filter) ([]gjson.Result, error) {
+func (c *Client) listGitHub(ctx context.Context, r Ref, want url.Values) ([]gjson.Result, error) {
 	args := []string{"issue", "list", "--state", "open", "--limit", "500", "--json", "number,title,body,url"}
-	for _, flag := range [][2]string{{"--repo", strings.TrimPrefix(r.Host+"/", "/") + r.Repo}, {"--milestone", f.Milestone},
-		{"--author", f.Author}, {"--label", strings.Join(f.Labels, "\n")}} {
-		for value := range strings.SplitSeq(flag[1], "\n") {
-			if value != "" {
-				args = append(args, flag[0]+"="+value)
-			}
+	if r.Repo != "" {
+		args = append(args, "--repo="+strings.TrimPrefix(r.Host+"/", "/")+r.Repo)
+	}
+	for _, name := range []string{"milestone", "author", "label"} {
+		for _, value := range want[name] {
+			args = append(args, "--"+name+"="+value)
 		}
 	}
 	out, err := c.Run(ctx, "", args...)
-	if err != nil || f.Project+f.Column == "" {
+	if err != nil || !want.Has("project") && !want.Has("column") {
 		return gjson.Parse(out).Array(), err
 	}
 	owner, _, _ := strings.Cut(r.Repo, "/")
-	if _, bad := strconv.Atoi(f.Project); bad != nil || owner == "" {
+	if _, bad := strconv.Atoi(want.Get("project")); bad != nil || owner == "" {
 		return nil, usage("a column is that of a project: gh:OWNER/REPO?project=NUMBER&column=NAME")
 	}
-	items, err := c.Run(ctx, "", "project", "item-list", f.Project, "--owner="+owner, "--format=json", "--limit=1000")
+	items, err := c.Run(ctx, "", "project", "item-list", want.Get("project"), "--owner="+owner, "--format=json", "--limit=1000")
 	in := map[string]bool{}
 	for _, item := range gjson.Get(items, "items").Array() {
-		if f.Column == "" || strings.EqualFold(item.Get("status").String(), f.Column) {
+		if !want.Has("column") || strings.EqualFold(item.Get("status").String(), want.Get("column")) {
 			in[item.Get("content.url").String()] = true
 		}
 	}

@@ -16,21 +16,18 @@ type Outbox struct {
 	Pause time.Duration
 
 	mu      sync.Mutex
-	letters []letter // in the order in which their keys came first
-	quiet   time.Time
-	closing bool
-	started bool
+	letters []letter  // in the order in which their keys came first
+	end     time.Time // of the last tries, when it closes; zero: it does not
 	news    chan struct{}
 	done    chan struct{}
-	ctx     context.Context // of the goroutine
-	cancel  context.CancelFunc
+	ctx     context.Context    // of the goroutine
+	stop    context.CancelFunc // nil: nothing was put into it yet
 }
 
 type letter struct {
 	key  string // names it to people
 	send func(context.Context) error
-	at   time.Time // not before
-	told string
+	told string // what was said about it
 }
 
 // ErrLater is what send returns when there is nothing to send yet.
@@ -40,111 +37,89 @@ var ErrLater = errors.New("later")
 func (b *Outbox) Put(key string, send func(context.Context) error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if !b.started {
-		b.started, b.news, b.done = true, make(chan struct{}, 1), make(chan struct{})
-		b.ctx, b.cancel = context.WithCancel(context.Background())
+	if b.stop == nil {
+		b.news, b.done = make(chan struct{}, 1), make(chan struct{})
+		b.ctx, b.stop = context.WithCancel(context.Background())
 		go b.work()
 	}
-	b.put(letter{key: key, send: send})
+	b.keep(letter{key: key, send: send}, true)
+	b.wake()
+}
+
+// keep queues a letter, unless there is a newer one with its key.
+func (b *Outbox) keep(l letter, newest bool) {
+	i := slices.IndexFunc(b.letters, func(o letter) bool { return o.key == l.key })
+	switch {
+	case i < 0:
+		b.letters = append(b.letters, l)
+	case newest:
+		b.letters[i] = l
+	}
+}
+
+func (b *Outbox) wake() {
 	select {
 	case b.news <- struct{}{}:
 	default:
 	}
 }
 
-func (b *Outbox) put(l letter) {
-	if i := slices.IndexFunc(b.letters, func(o letter) bool { return o.key == l.key }); i >= 0 {
-		b.letters[i] = l
-		return
-	}
-	b.letters = append(b.letters, l)
-}
-
-// next takes the letter that may be sent now, or says how long there is none. When the Outbox closes, each gets one try.
-func (b *Outbox) next(now time.Time) (l letter, wait time.Duration, ok bool) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	wait = time.Hour
-	for i, l := range b.letters {
-		at := l.at
-		if at.Before(b.quiet) {
-			at = b.quiet
-		}
-		if b.closing {
-			at = b.quiet
-		}
-		if !at.After(now) {
-			b.letters = slices.Delete(b.letters, i, i+1)
-			return l, 0, true
-		}
-		wait = min(wait, at.Sub(now))
-	}
-	return letter{}, wait, false
-}
-
+// work sends all letters when there is news, and what failed again after a pause.
 func (b *Outbox) work() {
 	defer close(b.done)
-	for b.ctx.Err() == nil {
-		l, wait, ok := b.next(time.Now())
-		if !ok {
-			b.mu.Lock()
-			over := b.closing && len(b.letters) == 0
-			b.mu.Unlock()
-			if over {
-				return
+	var quiet time.Time // the end of a rate limit
+	for {
+		b.mu.Lock()
+		all, end := b.letters, b.end
+		b.letters = nil
+		b.mu.Unlock()
+		for _, l := range all {
+			again := true
+			if b.ctx.Err() == nil && !time.Now().Before(quiet) {
+				err := l.send(b.ctx)
+				if limit := (*Error)(nil); errors.As(err, &limit) && limit.Until.After(quiet) {
+					quiet = limit.Until
+				}
+				again = err != nil && (end.IsZero() || time.Now().Before(quiet))
+				if err != nil && !errors.Is(err, ErrLater) && l.told != err.Error() {
+					l.told = err.Error()
+					b.Tell(l.key + ": " + l.told)
+				}
 			}
-			select {
-			case <-time.After(wait):
-			case <-b.news:
-			case <-b.ctx.Done():
+			if again {
+				b.mu.Lock()
+				b.keep(l, false)
+				b.mu.Unlock()
 			}
-			continue
 		}
-		if err := l.send(b.ctx); err != nil {
-			b.failed(l, err)
+		pause := time.Until(quiet)
+		if !end.IsZero() && (b.ctx.Err() != nil || pause <= 0 || quiet.After(end)) {
+			return
 		}
-	}
-}
-
-// failed queues a letter again, unless there is a newer one.
-func (b *Outbox) failed(l letter, err error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	var limit *Error
-	limited := errors.As(err, &limit) && !limit.Until.IsZero()
-	if limited {
-		b.quiet = limit.Until
-	}
-	later := errors.Is(err, ErrLater)
-	if !later && l.told != err.Error() {
-		l.told = err.Error()
-		b.Tell(l.key + ": " + l.told)
-	}
-	l.at = time.Now().Add(b.Pause)
-	switch {
-	case b.closing && !limited: // it had its last try
-	case !slices.ContainsFunc(b.letters, func(o letter) bool { return o.key == l.key }):
-		b.letters = append(b.letters, l)
+		if pause <= 0 {
+			pause = b.Pause
+		}
+		select {
+		case <-b.news:
+		case <-time.After(pause):
+		}
 	}
 }
 
 // Close sends what is left, waits for that at most so long, and says what was not sent.
 func (b *Outbox) Close(grace time.Duration) {
 	b.mu.Lock()
-	b.closing = true
-	started := b.started
+	b.end = time.Now().Add(grace)
 	b.mu.Unlock()
-	if !started {
+	if b.stop == nil {
 		return
 	}
-	select {
-	case b.news <- struct{}{}:
-	default:
-	}
+	defer b.stop()
+	b.wake()
 	select {
 	case <-b.done:
 	case <-time.After(grace):
-		b.cancel()
+		b.stop()
 		<-b.done
 	}
 	for _, l := range b.letters {

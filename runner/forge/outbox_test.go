@@ -61,7 +61,7 @@ func TestOutbox_rateLimit_isWaitedFor(t *testing.T) {
 		synctest.Wait()
 		began = time.Now()
 		b.Close(time.Minute)
-		if took := time.Since(began); took != time.Minute || !strings.Contains(strings.Join(told, "\n"), "three: not sent before the run ended") {
+		if took := time.Since(began); took != 0 || !strings.Contains(strings.Join(told, "\n"), "three: not sent before the run ended") {
 			t.Errorf("%s, told %q", took, told)
 		}
 	})

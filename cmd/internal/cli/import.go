@@ -28,13 +28,14 @@ type importOptions struct {
 	out, template            string
 	list                     bool
 	label, milestone, author string
+	next                     string // what to run then; empty: as always
 }
 
 // newImportCmd returns the verb.
 func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	o := &importOptions{Factory: f}
 	cmd := &cobra.Command{
-		Use: "import [FILE | gh:OWNER/REPO#12]", Short: "Make a plan from a PRD, a list, issues or a template",
+		Use: "import [FILE | gh:OWNER/REPO#12 | gh:pr/34]", Short: "Make a plan from a PRD, a list, issues or a template",
 		Args: cmdline.Takes("one file at most", cobra.MaximumNArgs(1)),
 		Long: "Make a plan from a PRD in Markdown, a plain list, issues, or a template. It lists every line that it leaves out, and\n" +
 			"never overwrites a file.\n\n" +
@@ -44,7 +45,10 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 			"  gh:OWNER/REPO#12, gh:#12              one issue\n" +
 			"  gh:OWNER/REPO?milestone=1.0           also label=NAME, author=NAME\n" +
 			"  gh:OWNER/REPO?project=3&column=Todo   a column of project 3\n" +
-			"Your glab reads those of GitLab: glab:, glab:GROUP/REPO#12.",
+			"  gh:pr/34, gh:OWNER/REPO/pr/34         the unresolved review threads of a pull\n" +
+			"                                        request by people with write access, or\n" +
+			"                                        with --author those by one person\n" +
+			"Your glab reads those of GitLab: glab:, glab:GROUP/REPO#12, glab:mr/34.",
 		Example: "  ralph import docs/prd.md\n" +
 			"  ralph import gh: --label ralph --author @me\n  ralph import 'gh:OWNER/REPO?milestone=1.0'\n  ralph import --template api",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -68,13 +72,17 @@ func newImportCmd(f *cmdline.Factory) *cobra.Command {
 	fs.BoolVar(&o.list, "list-templates", false, "List the templates.")
 	fs.StringVar(&o.label, "label", "", "Only issues with this `LABEL`.")
 	fs.StringVar(&o.milestone, "milestone", "", "Only issues of this `MILESTONE`.")
-	fs.StringVar(&o.author, "author", "", "Only issues by this `AUTHOR`.")
+	fs.StringVar(&o.author, "author", "", "Only issues, or threads, by this `AUTHOR`.")
 	names := termtext.Each(scaffold.Templates(), func(t scaffold.Template) string { return t.Name })
 	cmdline.CompleteValues(cmd, "template", names)
 	return cmd
 }
 
 func (o *importOptions) sayNext(dir, out string) {
+	if o.next != "" {
+		o.Say("next: %s", o.next)
+		return
+	}
 	cfg, _, err := o.Loader(dir, nil).Load()
 	if err == nil {
 		_, err = prompt.Find(dir, cfg.PromptFile)
@@ -111,7 +119,7 @@ func (o *importOptions) run(ctx context.Context, from string) error {
 	}
 	if len(items) == 0 {
 		return cmdline.UsageError("%s has no task that could be imported; "+
-			"a task is a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
+			"a task is an open issue, an unresolved thread, a box, a heading such as \"Story 1: ...\", or an item below a heading such as \"Tasks\"", from)
 	}
 	text := scaffold.WriteImported(filepath.Base(dir), items)
 	if list, err := store.Parse(scaffold.ImportPath, []byte(text), nil); err != nil || len(list.Tasks) != len(items) {
@@ -168,15 +176,15 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 		return items, nil, err
 	}
 	where, query, _ := strings.Cut(from, "?")
-	if r, ok := forge.ParseRef(where); ok && r.Pull == 0 {
-		items, err := o.fromForge(ctx, dir, r, query)
+	if r, ok := forge.ParseRef(where); ok {
+		items, skipped, err := o.fromForge(ctx, dir, r, query)
 		if bad := (*forge.Error)(nil); errors.As(err, &bad) {
 			return nil, nil, &cmdline.ExitError{Code: bad.Exit, Text: bad.Text + "; nothing was written"}
 		}
-		return items, nil, err
+		return items, skipped, err
 	}
 	if strings.HasPrefix(from, "gh:") || strings.HasPrefix(from, "glab:") {
-		return nil, nil, cmdline.UsageError("%q is not understood; write gh:OWNER/REPO#12, gh:OWNER/REPO or gh:OWNER/REPO?milestone=NAME; "+
+		return nil, nil, cmdline.UsageError("%q is not understood; write gh:OWNER/REPO#12, gh:OWNER/REPO?milestone=NAME or gh:pr/34; "+
 			"see: ralph import --help", from)
 	}
 	if o.label+o.milestone+o.author != "" {
@@ -210,19 +218,34 @@ func (o *importOptions) read(ctx context.Context, dir, from string) ([]scaffold.
 }
 
 // fromForge asks gh or glab for issues, or for what the reviewers of a pull request want.
-func (o *importOptions) fromForge(ctx context.Context, dir string, r forge.Ref, query string) ([]scaffold.Item, error) {
-	filter := forge.Filter{Milestone: o.milestone, Author: o.author}
-	if o.label != "" {
-		filter.Labels = []string{o.label}
+func (o *importOptions) fromForge(ctx context.Context, dir string, r forge.Ref, query string) (items []scaffold.Item,
+	skipped []scaffold.Skipped, err error) {
+	want, err := forge.Wanted(query)
+	for name, value := range map[string]string{"label": o.label, "milestone": o.milestone, "author": o.author} {
+		if err == nil && value != "" {
+			want.Add(name, value)
+		}
 	}
-	filter, err := filter.ParseFilter(query)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	c, err := forge.Open(r.Service, dir)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	issues, err := c.Issues(ctx, r, filter)
-	return scaffold.ImportIssues(issues), err
+	if r.Pull == 0 {
+		issues, err := c.Issues(ctx, r, want)
+		return scaffold.ImportIssues(issues), nil, err
+	}
+	v, err := c.Review(ctx, r, want.Get("author"))
+	for _, i := range v.Left {
+		skipped = append(skipped, scaffold.Skipped{Where: i.URL, Text: i.Title,
+			Why: "who began it may not write to the repository; --author NAME takes it"})
+	}
+	if v.Fork != "" {
+		o.Note("the branch of %s is in %s; pushing to it needs rights there", r, v.Fork)
+	}
+	checkout := map[string]string{"gh": "gh pr", "glab": "glab mr"}[r.Service]
+	o.next = fmt.Sprintf("%s checkout %d && LAND_BRANCH=%s ralph run --land pr", checkout, r.Pull, cmdline.Quote(v.Branch))
+	return scaffold.ImportIssues(v.Threads), skipped, err
 }

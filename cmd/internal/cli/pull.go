@@ -14,6 +14,7 @@ import (
 	"ralph/runner/receipt"
 	"ralph/runner/slots"
 	"ralph/state"
+	"ralph/state/question"
 	"ralph/state/report"
 	"ralph/state/view"
 
@@ -29,6 +30,7 @@ const (
 // outgoing is what a run says to the service that hosts its repository.
 type outgoing struct {
 	pull *forge.Pull // nil: nothing
+	talk *forge.Talk // with pull
 	w    *state.Writer
 	con  *console.Console
 	log  hclog.Logger
@@ -50,6 +52,9 @@ func (o *runOptions) openOutgoing(s *preflight.Project, w *state.Writer, con *co
 	if c.Receipts {
 		out.pull.Notes = receipt.Ref
 	}
+	out.talk = &forge.Talk{Dir: s.Dir, Run: run, Say: out.say, Questions: question.In(w.Reader),
+		Box: &forge.Outbox{Pause: outPause, Tell: out.say}}
+	out.talk.Open(s.Tasks)
 	ctx, cancel := context.WithTimeout(context.Background(), outGrace)
 	defer cancel()
 	out.pull.Open(ctx, s.Dir, o.resumed != "")
@@ -88,6 +93,7 @@ func (g *outgoing) show(e state.Event) {
 	case state.IterationEnd:
 		g.pull.Update()
 	}
+	g.talk.Show(e)
 	g.print()
 }
 
@@ -124,7 +130,9 @@ func (g *outgoing) end(result runner.Ending) {
 	if g.pull == nil {
 		return
 	}
-	text, do := g.pull.End(result.Decision.Exit, outGrace)
+	end := time.Now().Add(outGrace)
+	text, do := g.pull.End(result.Decision.Exit, outGrace) // pushes what Talk names
+	g.talk.Box.Close(time.Until(end))
 	g.print()
 	if do == "" {
 		return

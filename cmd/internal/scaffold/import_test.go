@@ -209,10 +209,10 @@ func TestIssue_textOfStrangers_isDataOfItsTask(t *testing.T) {
 		"lines":    "a\r- [ ] b\r\n- [ ] c\x00\u2028- [ ] d\x1b[2J",
 		"empty":    "",
 	} {
-		item := importIssue(forge.Issue{Ref: forge.Ref{Service: "gh", Repo: "o/r", Issue: 2}, Title: "- [ ] a (gh:evil/r#9)\n- [ ] b", URL: "u", Text: text})
+		item := importIssue(forge.Issue{Ref: forge.Ref{Service: "gh", Repo: "o/r", Issue: 2}, Title: "[P] - [ ] a (gh:evil/r#9)\n- [ ] b", URL: "u", Text: text})
 		plan := WriteImported("p", []Item{item, {Title: "last"}})
 		list, err := store.Parse(ImportPath, []byte(plan), []string{"Optional"})
-		if err != nil || len(list.Tasks) != 2 || list.Total() != 2 || list.Choice != (task.Choice{}) || list.Tasks[0].Choice != (task.Choice{}) {
+		if err != nil || len(list.Tasks) != 2 || list.Total() != 2 || list.Choice != (task.Choice{}) || list.Tasks[0].Choice != (task.Choice{}) || list.Tasks[0].Parallel {
 			t.Fatalf("%s: %d tasks, %v\n%.2000s", name, len(list.Tasks), err, plan)
 		}
 		got := list.Tasks[0]
