@@ -98,7 +98,7 @@ func TestUndo_severalFilesDoNotFit_isRefusedInOneLine(t *testing.T) {
 		}
 	}
 	w.keep(k, git.State{Run: pastRun, Iteration: 5, Base: w.git("rev-parse", "HEAD~1")})
-	out := w.want(2, "undo these first, in this order: 5; nothing was changed", "undo", "4", "--yes")
+	out := w.want(2, "later changes depend on iteration 4; undo first: iteration 5; nothing was changed", "undo", "4", "--yes")
 	if strings.Count(out, "\n") != 1 {
 		t.Errorf("%q", out)
 	}

@@ -55,7 +55,10 @@ type Undo struct {
 }
 
 // ConflictError says why an iteration cannot be undone.
-type ConflictError struct{ Why string }
+type ConflictError struct {
+	Why     string
+	patches bool // they do not apply
+}
 
 func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 
@@ -63,13 +66,53 @@ func (e *ConflictError) Error() string { return "cannot undo: " + e.Why }
 // cannot be undone, for example because the files have changed since then.
 func PlanUndo(ctx context.Context, dir string, r Request) (*Undo, error) {
 	u, err := planUndo(ctx, dir, r, nil)
-	if conflict := (*ConflictError)(nil); len(r.Notes) == 0 || !errors.As(err, &conflict) {
+	conflict := (*ConflictError)(nil)
+	if !errors.As(err, &conflict) {
 		return u, err
 	}
-	if u, again := planUndo(ctx, dir, r, r.Notes); again == nil {
-		return u, nil
+	if len(r.Notes) > 0 {
+		if u, again := planUndo(ctx, dir, r, r.Notes); again == nil {
+			return u, nil
+		}
+	}
+	if conflict.patches {
+		conflict.first(ctx, dir, r)
 	}
 	return nil, err
+}
+
+// first says which later iterations of the same files have to be undone before those of r, if that is all.
+func (e *ConflictError) first(ctx context.Context, dir string, r Request) {
+	const most = 30 // that are tried
+	root, _ := git.Root(dir)
+	files := func(k Kept) []string {
+		all, _ := (&Undo{root: root}).changed(ctx, k.Base, k.OID) // without them, the advice is general
+		return slices.DeleteFunc(all, func(f string) bool { return f == r.Plan })
+	}
+	var ours []string
+	for _, k := range r.Iterations {
+		ours = append(ours, files(k)...)
+	}
+	all, _ := List(ctx, dir, r.Iterations[0].Run)
+	var later []Kept
+	for _, k := range slices.Backward(all) {
+		switch {
+		case k.Iteration <= r.Iterations[0].Iteration || len(later) == most:
+			return
+		case k.Start, len(later) > 0 && later[len(later)-1].Iteration == k.Iteration,
+			!slices.ContainsFunc(files(k), func(f string) bool { return slices.Contains(ours, f) }):
+			continue
+		}
+		later = append(later, k)
+		for _, some := range [][]Kept{{k}, later} {
+			with := r
+			with.Iterations = slices.Concat(some, r.Iterations)
+			if _, err := planUndo(ctx, dir, with, r.Notes); err == nil {
+				e.Why = fmt.Sprintf("later changes depend on %s; undo first: %s", r.Name(), Request{Iterations: some}.Name())
+				return
+			}
+		}
+	}
 }
 
 func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Undo, error) {
@@ -81,7 +124,7 @@ func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Und
 		return nil, fmt.Errorf("undo: %w", command.ErrNoRepository)
 	}
 	if err := git.Ready(c); err != nil {
-		return nil, &ConflictError{err.Error()}
+		return nil, &ConflictError{Why: err.Error()}
 	}
 	u := &Undo{root: c.Root, r: r, leaves: leaves}
 	if r.Plan != "" {
@@ -98,36 +141,17 @@ func planUndo(ctx context.Context, dir string, r Request, leaves []string) (*Und
 	slices.Sort(u.Files)
 	u.Files = slices.Compact(u.Files)
 	if changed == 0 || len(u.Files) == 0 && r.Reopen == nil {
-		return nil, &ConflictError{r.Name() + " changed no file"}
+		return nil, &ConflictError{Why: r.Name() + " changed no file"}
 	}
 	if err := u.check(ctx); err != nil {
 		return nil, err
 	}
 	if err := u.combine(ctx); err != nil {
 		_, why, _ := strings.Cut(err.Error(), "error: ")
-		advice := "undo later iterations first, or check out its branch"
-		if later := u.later(ctx); len(later) > 0 {
-			advice = "undo these first, in this order: " + strings.Join(later, ", ")
-		}
-		return nil, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("later changes depend on %s, or it is not part of this branch (%s); %s",
-			r.Name(), why, advice)})
+		return nil, errors.Join(ctx.Err(), &ConflictError{Why: fmt.Sprintf("later changes depend on %s, or it is not part of this branch (%s); "+
+			"undo later iterations first, or check out its branch", r.Name(), why), patches: true})
 	}
 	return u, nil
-}
-
-// later returns the later iterations of the run that changed the same files, the last first.
-func (u *Undo) later(ctx context.Context) (numbers []string) {
-	all, _ := List(ctx, u.root, u.r.Iterations[0].Run) // without them, the advice is general
-	for _, k := range slices.Backward(all) {
-		if k.Iteration <= u.r.Iterations[0].Iteration {
-			break
-		}
-		files, _ := u.changed(ctx, k.Base, k.OID)
-		if !k.Start && slices.ContainsFunc(files, func(f string) bool { return slices.Contains(u.Files, f) }) {
-			numbers = append(numbers, strconv.Itoa(k.Iteration))
-		}
-	}
-	return numbers
 }
 
 // Name returns "iteration 3" or "iterations 5, 3".
@@ -142,10 +166,10 @@ func (r Request) Name() string {
 // add adds the patch that undoes iteration k, and returns how many files the iteration changed.
 func (u *Undo) add(ctx context.Context, k Kept) (int, error) {
 	if k.Base == "" {
-		return 0, &ConflictError{fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
+		return 0, &ConflictError{Why: fmt.Sprintf("the state before iteration %d is not known", k.Iteration)}
 	}
 	if _, err := (command.Call{Dir: u.root}).Run(ctx, "cat-file", "-e", k.Base+"^{commit}"); err != nil {
-		return 0, errors.Join(ctx.Err(), &ConflictError{fmt.Sprintf("the state before iteration %d is no longer kept",
+		return 0, errors.Join(ctx.Err(), &ConflictError{Why: fmt.Sprintf("the state before iteration %d is no longer kept",
 			k.Iteration)})
 	}
 	changed, err := u.changed(ctx, k.Base, k.OID)
@@ -225,7 +249,7 @@ func (u *Undo) check(ctx context.Context) error {
 	}
 	changed, err := differing(ctx, u.root, u.r.Last.OID, u.Uncommitted)
 	if err == nil && len(changed) > 0 {
-		err = &ConflictError{"these files have changes that the loop did not make; commit or stash them first: " +
+		err = &ConflictError{Why: "these files have changes that the loop did not make; commit or stash them first: " +
 			strings.Join(changed, ", ")}
 	}
 	return err
