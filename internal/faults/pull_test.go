@@ -28,6 +28,13 @@ func (a *actor) pulls() int {
 		}
 		return a.result(false, nil)
 	}
+	if strings.Contains(a.task, "Ask first") && !strings.Contains(a.prompt, "Use SQLite") {
+		ask := map[string]any{"questions": []any{map[string]any{"question": "Which database?"}}}
+		a.print(map[string]any{"type": "assistant", "message": map[string]any{"role": "assistant", "content": []any{
+			map[string]any{"type": "tool_use", "id": "q", "name": "AskUserQuestion", "input": ask}}}})
+		return a.result(false, map[string]any{"permission_denials": []any{map[string]any{"tool_name": "AskUserQuestion",
+			"tool_use_id": "q", "tool_input": ask}}})
+	}
 	return a.doneBeside()
 }
 

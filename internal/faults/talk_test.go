@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"ralph/internal/fakegh"
 	"ralph/internal/world"
@@ -80,6 +81,40 @@ func TestTalk_reviewThatAsksForWork_isAnsweredOnItsBranch(t *testing.T) {
 	if !threads[0].Resolved || len(threads[0].Comments) != 2 || !strings.Contains(threads[0].Comments[1].Body, "Settled in "+tip) ||
 		threads[1].Resolved || len(threads[1].Comments) != 1 {
 		t.Errorf("%+v %+v, tip %s\n%s", threads[0], threads[1], tip, p.Said())
+	}
+}
+
+// The agent asks on the issue, a stranger and a maintainer answer, and the run goes on with what the maintainer says.
+func TestTalk_questionOfTheAgent_isAnsweredOnTheIssue(t *testing.T) {
+	world.Long(t, "the run looks for answers twice a minute")
+	w, f := newPulls(t, 1, fakegh.CI{Needs: "work-#7"})
+	w.Do(os.Remove(w.Path(planName)))
+	f.Change(func(s *fakegh.State) {
+		r := s.Repos["o/r"]
+		r.Permissions["boss"], r.Permissions["guest"] = "write", "read"
+		r.Issues = []*fakegh.Issue{{Number: 7, Title: "Ask first"}}
+	})
+	w.ralph("import", "gh:#7").Ends(0)
+	w.Set("QUESTION_WAIT", "3m")
+	p := w.ralph()
+	w.Until("the question is on the issue", func() bool {
+		all := f.State().Repos["o/r"].Comments
+		return len(all) == 1 && strings.Contains(all[0].Body, "> Which database?")
+	}, p.Said)
+	f.Change(func(s *fakegh.State) {
+		r := s.Repos["o/r"]
+		r.Comments = append(r.Comments, &fakegh.Comment{ID: 1, Issue: 7, Author: "guest", Body: "Use Oracle", Created: time.Now().Add(time.Second)},
+			&fakegh.Comment{ID: 2, Issue: 7, Author: "boss", Body: "> Which database?\n\nUse SQLite", Created: time.Now().Add(time.Second)})
+	})
+	if code := p.Wait(2 * time.Minute); code != 0 {
+		t.Fatalf("exit %d\n%s", code, p.Said())
+	}
+	ours := f.State().Repos["o/r"].Comments[0].Body
+	if !strings.Contains(ours, "was answered by boss on gh:o/r#7: Use SQLite") || !strings.Contains(ours, "ralph has done this in ") {
+		t.Error(ours)
+	}
+	if said := p.Said(); strings.Contains(said, "Oracle") {
+		t.Error(said)
 	}
 }
 

@@ -259,7 +259,10 @@ func (k *Talk) listen(r Ref) {
 	})
 }
 
-var answerPattern = lazy.Regexp(`(?is)^\s*(q\d+)\s*[:.,]?\s+(.*)`)
+var (
+	answerPattern = lazy.Regexp(`(?is)^\s*(q\d+)\s*[:.,]?\s+(.*)`)
+	quotedPattern = lazy.Regexp(`(?m)^>.*\n?`) // the question, in a reply to it
+)
 
 // hear takes the answers among the comments on an issue. One without the id of a question answers the only one that was
 // open when it was written.
@@ -273,6 +276,7 @@ func (k *Talk) hear(ctx context.Context, c *Client, r Ref) error {
 		if k.seen[id] || strings.HasPrefix(text, "<!-- ralph ") || m.Get("system").Bool() {
 			continue
 		}
+		text = quotedPattern().ReplaceAllString(text, "")
 		named := answerPattern().FindStringSubmatch(text)
 		could := slices.DeleteFunc(k.questions(r), func(q question.Question) bool {
 			return at.Before(q.AskedAt.Truncate(time.Second)) || !q.Open() && q.AnsweredAt.Before(at) ||
