@@ -16,8 +16,9 @@ type CI struct {
 	Git string // the bare repository behind it
 	// Needs is a file without which the check of a commit fails; empty: there are no checks. The first look at a commit finds
 	// the check running.
-	Needs string
-	Looks map[string]int // by commit
+	Needs    string
+	Conflict bool           // the pull request cannot be merged
+	Looks    map[string]int // by commit
 }
 
 // head is the commit of a branch on the server; empty: it has none.
@@ -50,7 +51,8 @@ func (r *Repo) shown(p *Pull) object {
 	}
 	return object{"number": p.Number, "url": fmt.Sprintf("https://github.com/o/r/pull/%d", p.Number), "state": state,
 		"isDraft": p.Draft, "title": p.Title, "body": p.Body, "headRefOid": r.head(p.Head), "isCrossRepository": p.HeadRepo != "",
-		"labels": labels}
+		"mergeable": map[bool]string{true: "CONFLICTING", false: "MERGEABLE"}[r.Conflict],
+		"labels":    labels}
 }
 
 func (c *call) pullList([]string) (any, error) {

@@ -3,6 +3,7 @@
 package faults
 
 import (
+	"fmt"
 	"net/http/cgi"
 	"net/http/httptest"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"ralph/internal/fakegh"
 	"ralph/internal/world"
@@ -126,22 +128,42 @@ func TestPull_checksStayRed_needsReview(t *testing.T) {
 }
 
 func TestPull_killedAndResumed_sameOneGoesOn(t *testing.T) {
-	w, f := newPulls(t, 3, fakegh.CI{Needs: "work-T1"})
+	w, f := newPulls(t, 6, fakegh.CI{Needs: "work-T1"})
+	end := func(p *world.Process) {
+		_ = p.Process.Signal(syscall.SIGKILL)
+		p.Wait(world.Patience)
+		p.Forget()
+		w.NoneLeft(leftBound)
+	}
 	p := w.ralph()
 	w.Until("the pull request is open", func() bool { return len(f.State().Repos["o/r"].Pulls) > 0 }, p.Said)
-	_ = p.Process.Signal(syscall.SIGKILL)
-	p.Wait(world.Patience)
-	p.Forget()
-	w.NoneLeft(leftBound)
+	end(p)
+	for i := range 2 {
+		p := w.ralph("resume")
+		time.Sleep(time.Duration(300+i*700%2900) * time.Millisecond) // sleep: any moment may be the one
+		end(p)
+	}
+	if !only(t, f).Draft && strings.Contains(w.Read(planName), "- [ ]") {
+		t.Error("it is ready too early")
+	}
 	w.ralph("resume").Ends(0)
 	pull := only(t, f)
-	for _, want := range []string{"work-T1", "work-T2", "work-T3"} {
-		if there := w.there(pull.Head); !strings.Contains(there, want) {
+	for n := range 6 {
+		if there, want := w.there(pull.Head), fmt.Sprintf("work-T%d", n+1); !strings.Contains(there, want) {
 			t.Errorf("%s is not on the server: %s", want, there)
 		}
 	}
 	if pull.Draft {
 		t.Errorf("%+v", pull)
+	}
+}
+
+func TestPull_conflictsWithItsBase_needsReview(t *testing.T) {
+	w, f := newPulls(t, 1, fakegh.CI{Conflict: true})
+	p := w.ralph()
+	p.Ends(9)
+	if said := p.Said(); !only(t, f).Draft || !strings.Contains(said, "it conflicts with the branch that it is for") {
+		t.Error(said)
 	}
 }
 
@@ -196,5 +218,40 @@ func TestPull_branchOfTheUser_isContinuedOrRefused(t *testing.T) {
 				t.Errorf("the files of the user moved: %v", followed)
 			}
 		})
+	}
+}
+
+func TestPull_noChecks_saysSo(t *testing.T) {
+	world.Long(t, "ralph waits a minute for the first check")
+	w, f := newPulls(t, 1, fakegh.CI{})
+	p := w.Start("ralph")
+	if code := p.Wait(3 * world.Patience); code != 0 || !strings.Contains(p.Said(), "the pull request has no checks") || only(t, f).Draft {
+		t.Errorf("%d\n%s", code, p.Said())
+	}
+}
+
+// A stranger with a clone of what was pushed checks the receipts with the command in the text.
+func TestPull_receipts_canBeCheckedFromAClone(t *testing.T) {
+	w, f := newPulls(t, 2, fakegh.CI{Needs: "work-T1"})
+	key := filepath.Join(w.Home, "id")
+	if out, code := w.Run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key); code != 0 {
+		t.Skip("ssh-keygen: " + out)
+	}
+	w.Git("config", "gpg.format", "ssh")
+	w.Git("config", "user.signingkey", key)
+	w.Set("RECEIPTS", "on")
+	w.Set("PARALLEL", "2")
+	w.Set("PARALLEL_ANY", "true")
+	w.ralph().Ends(0)
+	body := only(t, f).Body
+	_, command, _ := strings.Cut(body, "To check the receipts: `")
+	command, _, _ = strings.Cut(command, "`")
+	clone := w.In(filepath.Join(w.Home, "clone"))
+	w.Git("clone", "-q", w.Git("remote", "get-url", "origin"), clone.Dir)
+	allowed := filepath.Join(w.Home, "allowed")
+	w.In(w.Home).Write("allowed", "me@example.org "+w.In(w.Home).Read("id.pub"))
+	clone.Git("config", "--global", "gpg.ssh.allowedSignersFile", allowed)
+	if out, code := clone.Run("sh", "-c", command); code != 0 || strings.Count(out, "\n") < 2 {
+		t.Errorf("%q ended with %d: %s\n%s", command, code, out, body)
 	}
 }

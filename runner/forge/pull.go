@@ -46,6 +46,7 @@ type Pull struct {
 	pushed string // the commit that was pushed last, and the notes
 	noted  string
 	title  string // that it gave the pull request; empty: none
+	told   string // why the latest sync failed; empty: it did not
 	final  bool   // the service has what the run ended with
 
 	mu  sync.Mutex // for what follows
@@ -186,6 +187,12 @@ func (p *Pull) sync(ctx context.Context, exit int) error {
 		p.giveUp(err)
 		return nil
 	}
+	was := p.told
+	if p.told = ""; err != nil {
+		if p.told = err.Error(); p.told == was {
+			return errors.Join(ErrLater, err) // people know it
+		}
+	}
 	return err
 }
 
@@ -307,7 +314,7 @@ func (p *Pull) write(ctx context.Context) error {
 
 // text is the title and the part of the body that is ralph's.
 func (p *Pull) text(ctx context.Context, most int) (title, body string, err error) {
-	t, err := p.Text(ctx, most-maxMore)
+	t, err := p.Text(ctx, max(most-maxMore, maxMore))
 	if err != nil {
 		return "", "", err
 	}
@@ -319,13 +326,14 @@ func (p *Pull) text(ctx context.Context, most int) (title, body string, err erro
 	}
 	slices.Sort(more)
 	more = slices.Compact(more)
+	more = more[:min(len(more), maxMore/40)]
 	if p.Notes != "" {
 		more = append(more, fmt.Sprintf("To check the receipts: `git fetch %s %s:%[2]s && ralph verify %[1]s/%[3]s..%[1]s/%[4]s`",
 			cmp.Or(p.from.Remote, "origin"), p.Notes, p.base, p.Branch))
 	}
 	body = logs.Redact(t.Body) + "\n"
 	if len(more) > 0 {
-		body += strings.Join(more[:min(len(more), maxMore/40)], "\n") + "\n\n"
+		body += strings.Join(more, "\n") + "\n\n"
 	}
 	return logs.Redact(t.Title), body, nil
 }
@@ -384,8 +392,9 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 			return []gate.Result{late(off)}
 		}
 		var err error
+		conflict := false
 		if list = nil; here.Number > 0 {
-			list, err = p.checks(ctx, here.Number, tip)
+			list, conflict, err = p.checks(ctx, here.Number, tip)
 		}
 		if list != nil && since.IsZero() {
 			since = time.Now()
@@ -400,6 +409,8 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 			why = err.Error()
 		case list == nil:
 			why = "the latest commit has not arrived"
+		case len(list) == 0 && conflict: // then the service begins none
+			return []gate.Result{late("it conflicts with the branch that it is for")}
 		case len(list) == 0 && time.Since(since) < noChecks:
 			why = "no check has begun"
 		case len(list) == 0:
@@ -431,18 +442,18 @@ func (p *Pull) now() pull {
 	return p.here
 }
 
-// checks returns the checks of a commit; nil: the service does not know the commit yet.
-func (p *Pull) checks(ctx context.Context, n int, tip string) ([]gjson.Result, error) {
+// checks returns the checks of a commit (nil: the service does not know the commit yet), and whether it cannot be merged.
+func (p *Pull) checks(ctx context.Context, n int, tip string) (list []gjson.Result, conflict bool, err error) {
 	number := strconv.Itoa(n)
-	head, err := p.gh(ctx, "", "pr", "view", number, "--json", "headRefOid")
+	head, err := p.gh(ctx, "", "pr", "view", number, "--json", "headRefOid,mergeable")
 	if err != nil || gjson.Get(head, "headRefOid").String() != tip {
-		return nil, err
+		return nil, false, err
 	}
 	out, err := p.gh(ctx, "", "pr", "checks", number, "--json", "name,workflow,bucket,link")
 	if err != nil && strings.Contains(err.Error(), "no checks reported") {
 		err = nil
 	}
-	return append([]gjson.Result{}, gjson.Parse(out).Array()...), err
+	return append([]gjson.Result{}, gjson.Parse(out).Array()...), gjson.Get(head, "mergeable").String() == "CONFLICTING", err
 }
 
 func nameOf(check gjson.Result) string {

@@ -142,8 +142,9 @@ func TestPull_whatMayGoWrong_isOneLineAndTheTextAndTheCommand(t *testing.T) {
 			}
 			was := p.there(p.Branch)
 			p.land("two")
+			p.Until(func() bool { return strings.Contains(p.lines(), c.says) })
 			text, do := p.End(0, 2*time.Second)
-			if !strings.Contains(p.lines(), c.says) || strings.Count(p.lines(), c.says) != 1 {
+			if strings.Count(p.lines(), c.says) != 1 {
 				t.Errorf("it says %q", p.lines())
 			}
 			if !strings.Contains(text, "Still running") || !strings.Contains(do, "gh pr ") {
@@ -195,6 +196,12 @@ func TestPull_nextProcess_goesOnWithIt(t *testing.T) {
 	}
 	if p.there(p.Branch) != p.Git("rev-parse", p.Branch) {
 		t.Error("not pushed")
+	}
+	p.begin()
+	p.Open(context.Background(), p.Dir, true)
+	p.End(0, time.Minute)
+	if got = p.all()[0]; got.Draft || len(got.Labels) > 0 {
+		t.Errorf("%+v", got)
 	}
 }
 

@@ -3,6 +3,9 @@ package forge
 import (
 	"cmp"
 	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
 	"fmt"
 	"net/url"
 	"os"
@@ -13,6 +16,7 @@ import (
 	"ralph/logs"
 	"ralph/logs/termtext"
 	"ralph/runner/git/command"
+	"ralph/runner/git/replica"
 	"ralph/state"
 )
 
@@ -52,7 +56,12 @@ func newPusher(ctx context.Context, dir string) (*pusher, error) {
 	if local := filepath.Join(root, p.address); !strings.Contains(p.address, ":") && !filepath.IsAbs(p.address) {
 		p.address = local
 	}
-	if p.dir, err = os.MkdirTemp("", "ralph-push-"); err != nil {
+	cache, sum := replica.CacheDir(os.Environ()), sha256.Sum256([]byte(root))
+	if cache == "" {
+		return p, usage("there is no cache folder: HOME is not set")
+	}
+	p.dir = filepath.Join(cache, "ralph", "push", hex.EncodeToString(sum[:8]))
+	if err = errors.Join(os.RemoveAll(p.dir), os.MkdirAll(filepath.Join(p.dir, "refs"), 0o700)); err != nil { // a kill leaves it
 		return p, err
 	}
 	return p, p.fill(ctx)
@@ -87,15 +96,12 @@ func (p *pusher) fill(ctx context.Context) error {
 	if shallow, err := os.ReadFile(filepath.Join(common, "shallow")); err == nil { // file: in the folder of git
 		files["shallow"] = string(shallow)
 	}
-	if err := os.Mkdir(filepath.Join(p.dir, "refs"), 0o700); err != nil {
-		return err
-	}
 	for name, text := range files {
 		path := filepath.Join(p.dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 			return err
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil { // file: in a temporary folder of ralph
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil { // file: in the cache
 			return err
 		}
 	}
