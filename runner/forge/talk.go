@@ -40,6 +40,8 @@ type Talk struct {
 	ids     map[Ref]int64     // our comments
 	seen    map[int64]bool    // comments that are no answers
 	told    map[string]bool
+
+	recalls bool // events of before: nothing is posted yet
 }
 
 // topic is an issue with what its tasks do.
@@ -49,13 +51,26 @@ type topic struct {
 	sent string
 }
 
-// Open takes the tasks of the plan, and listens for answers to questions of an earlier run.
-func (k *Talk) Open(list task.List) {
+// Open takes the tasks of the plan, and listens for answers to questions of an earlier run. Of a run that goes on it reads
+// the events again (nil: it does not go on), and sends what was not sent before it ended.
+func (k *Talk) Open(list task.List, past *state.Reader) {
 	k.links, k.topics, k.commits, k.clients = map[string]Ref{}, map[Ref]*topic{}, map[string]string{}, map[string]*Client{}
 	k.me, k.ids, k.seen, k.told = map[string]string{}, map[Ref]int64{}, map[int64]bool{}, map[string]bool{}
 	for _, t := range list.Tasks {
 		if r, ok := LinkIn(t.Title); ok {
 			k.links[t.ID] = r
+		}
+	}
+	if past != nil {
+		k.recalls = true
+		err := view.EachEvent(past, k.Run, func(kind state.Kind) bool {
+			return kind == state.KindIterationStart || kind == state.KindCommit || kind == state.KindIterationEnd
+		}, k.Show)
+		if k.recalls = false; err != nil {
+			k.Say(err.Error())
+		}
+		for r := range k.topics {
+			k.post(r)
 		}
 	}
 	for _, r := range k.links {
@@ -130,7 +145,7 @@ func (k *Talk) note(r Ref, id, how string) {
 // post sends the comment on an issue, if it has changed.
 func (k *Talk) post(r Ref) {
 	t := k.topics[r]
-	if t == nil || r.Issue == 0 {
+	if t == nil || r.Issue == 0 || k.recalls {
 		return
 	}
 	if body := k.body(r, t); body != t.sent {
@@ -214,7 +229,9 @@ func (k *Talk) send(ctx context.Context, c *Client, r Ref, body string) error {
 		for _, m := range all {
 			mark := ourMark().FindStringSubmatch(m.Get("body").String())
 			if mark != nil && c.author(m) == k.me[r.Service+r.Host] && (mark[1] == k.Run || mark[2] == "open") {
-				k.ids[r] = m.Get("id").Int()
+				if k.ids[r] = m.Get("id").Int(); m.Get("body").String() == body {
+					return nil
+				}
 			}
 		}
 	}

@@ -2,6 +2,8 @@ package forge
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -37,8 +39,8 @@ func newTalking(t *testing.T, s fakegh.State) *talking {
 	return k
 }
 
-// begin begins a run, or the same one again.
-func (k *talking) begin(run string) {
+// begin begins a run. past has its events, if it goes on; nil: it does not.
+func (k *talking) begin(run string, past ...*state.Reader) {
 	say := func(line string) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
@@ -47,7 +49,7 @@ func (k *talking) begin(run string) {
 	k.Talk = &Talk{Dir: k.Dir, Run: run, Questions: k.Questions, Say: say, Box: &Outbox{Tell: say, Pause: 20 * time.Millisecond}}
 	k.Open(task.List{Tasks: []task.Task{{ID: "T1", Title: "#12 Log in (gh:o/r#12)"}, {ID: "T2", Title: "#13 b (gh:o/r#13)"},
 		{ID: "T3", Title: "none"}, {ID: "T4", Title: "#5 (glab:o/r#5)"}, {ID: "T5", Title: "#34 (gh:o/r/pr/34#PRRT_1)"},
-		{ID: "T6", Title: "#34 (glab:o/r/mr/34#PRRT_1)"}}})
+		{ID: "T6", Title: "#34 (glab:o/r/mr/34#PRRT_1)"}}}, append(past, nil)[0])
 }
 
 func (k *talking) tell(id string, p state.Payload) {
@@ -146,6 +148,39 @@ func TestTalk_killedRun_findsItsCommentAgain(t *testing.T) {
 	k.Box.Close(10 * time.Second)
 	if all := k.bodies(); len(all) != 3 || !strings.HasPrefix(all[2], "<!-- ralph run=run-3 task=T1 open -->") {
 		t.Errorf("%q", all)
+	}
+}
+
+func TestTalk_runThatGoesOn_sendsWhatWasNotSent(t *testing.T) {
+	s := aReview()
+	s.Repos["o/r"].Commits = []string{someCommit}
+	k := newTalking(t, s)
+	k.tell("T1", state.IterationStart{})
+	k.Box.Close(10 * time.Second) // the run is killed
+	past := state.Open(filepath.Join(k.Dir, ".ralph"))
+	lines := ""
+	for _, id := range []string{"T1", "T5"} {
+		for i, p := range []state.Payload{state.IterationStart{}, state.Commit{OID: someCommit}, state.IterationEnd{TaskDone: true}, state.RunEnd{}} {
+			e := state.NewEvent(state.Origin{Run: "run-1", Iteration: 1, Task: id}, time.Now(), p)
+			e.Seq = int64(i + 1)
+			data, err := json.Marshal(e)
+			if err != nil {
+				t.Fatal(err)
+			}
+			lines += string(data) + "\n"
+		}
+	}
+	if err := errors.Join(os.MkdirAll(past.Dir(), 0o755), os.WriteFile(past.EventsPath(), []byte(lines), 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		k.begin("run-1", past)
+		k.Box.Close(10 * time.Second)
+		r := k.forge.State().Repos["o/r"]
+		if len(r.Comments) != 1 || r.Comments[0].Edits != 1 || !strings.Contains(r.Comments[0].Body, "ralph has done this in "+someCommit) ||
+			len(r.Pulls[0].Threads[0].Comments) != 3 || !r.Pulls[0].Threads[0].Resolved || len(k.said) > 0 {
+			t.Errorf("%q, %+v, %q", k.bodies(), r.Pulls[0].Threads[0], k.said)
+		}
 	}
 }
 

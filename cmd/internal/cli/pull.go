@@ -54,7 +54,11 @@ func (o *runOptions) openOutgoing(s *preflight.Project, w *state.Writer, con *co
 	}
 	out.talk = &forge.Talk{Dir: s.Dir, Run: run, Say: out.say, Questions: question.In(w.Reader),
 		Box: &forge.Outbox{Pause: outPause, Tell: out.say}}
-	out.talk.Open(s.Tasks)
+	var past *state.Reader
+	if o.resumed != "" {
+		past = w.Reader
+	}
+	out.talk.Open(s.Tasks, past)
 	ctx, cancel := context.WithTimeout(context.Background(), outGrace)
 	defer cancel()
 	out.pull.Open(ctx, s.Dir, o.resumed != "")
