@@ -216,7 +216,7 @@ func (k *Talk) with(ctx context.Context, r Ref, do func(*Client) error) (err err
 var ourMark = lazy.Regexp(`^<!-- ralph run=(\S+) task=\S+ (open|done) -->`)
 
 func (k *Talk) comments(ctx context.Context, c *Client, r Ref) ([]gjson.Result, error) {
-	return c.API(ctx, r, "GET", fmt.Sprintf("%s/issues/%d/%s?per_page=100", c.Repo(r), r.Issue, c.notes), nil)
+	return c.API(ctx, r, "GET", fmt.Sprintf("%s/issues/%d/%s?per_page=100&sort=asc", c.Repo(r), r.Issue, c.notes), nil)
 }
 
 // send writes our comment: the one of this run, or that of an earlier run which was killed, or a new one.
