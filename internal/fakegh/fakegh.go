@@ -151,8 +151,8 @@ func (f file) Change(do func(*State)) {
 		panic(err)
 	}
 	do(&s)
-	if data, err = json.Marshal(s); err == nil {
-		err = os.WriteFile(string(f), data, 0o600)
+	if data, err = json.Marshal(s); err == nil { // a call may be killed while it writes
+		err = errors.Join(os.WriteFile(string(f)+".new", data, 0o600), os.Rename(string(f)+".new", string(f)))
 	}
 	if err != nil {
 		panic(err)

@@ -158,7 +158,7 @@ func (p *Pull) giveUp(err error) {
 	defer p.mu.Unlock()
 	if p.off == "" {
 		p.off = err.Error()
-		p.Say("no pull request: " + p.off + "; the run goes on as with LAND=branch")
+		p.Say("LAND=pr: " + p.off + "; the run goes on as with LAND=branch")
 	}
 }
 

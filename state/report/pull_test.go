@@ -31,6 +31,9 @@ func TestPull_textsOfOthers_notifyNobodyAndCloseNothing(t *testing.T) {
 			t.Errorf("it lacks %q:\n%s", want, body)
 		}
 	}
+	if title, _ := (&Report{Tasks: []Task{{Title: "Mend the sum (gh:o/r#12)"}}}).Pull(60_000); title != "Mend the sum" {
+		t.Error(title)
+	}
 	if !strings.HasSuffix(title, " and 1 more task") || len(title) > 100 {
 		t.Error(title)
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/state"
 	"ralph/state/view"
@@ -99,13 +100,16 @@ func (r *Report) Pull(most int) (title, body string) {
 	}
 	title = "Work of ralph"
 	if len(r.Tasks) > 0 {
-		title = termtext.Fit(r.Tasks[0].Title, 60)
+		title = termtext.Fit(link().ReplaceAllString(r.Tasks[0].Title, ""), 60)
 	}
 	if more := len(r.Tasks) - 1; more > 0 {
 		title += " and " + termtext.Count(more, "more task")
 	}
 	return title, body
 }
+
+// link matches the issue that a task is from.
+var link = lazy.Regexp(`\s*\((?:gh|glab):\S+\)`)
 
 // table is a row for each task.
 func (r *Report) table(escape func(string) string) (rows string) {

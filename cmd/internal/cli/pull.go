@@ -144,6 +144,6 @@ func (g *outgoing) end(result runner.Ending) {
 	if err := g.w.SaveReport(g.run, map[string][]byte{".pr.md": []byte(text)}); err != nil {
 		g.log.Warn("the text of the pull request is lost", logs.KeyError, err)
 	}
-	g.con.Print("ralph: to open the pull request:")
+	g.con.Print("ralph: to bring the pull request up to date yourself:")
 	g.con.Print("  %s%s", do, g.w.ReportPath(g.run, ".pr.md"))
 }

@@ -108,9 +108,9 @@ gets, or how its work is judged. When a project file sets one, ralph needs your 
 other run refuses to start, and ` + "`ralph trust`" + ` shows these settings and records your consent to exactly these values.
 
 What ` + "`ralph init`" + ` wrote needs no consent, nor do harmless values: entries of ` + "`ALLOWED_TOOLS`" + ` that are in its default,
-` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report, ` + "`SANDBOX` and `SANDBOX_NET`" + ` that contain as much as
-your own configuration does, ` + "`QA` and `JUDGES`" + ` that ask for as many reviewers, and a judge that neither replaces one of
-yours nor makes a built-in one milder.
+` + "`ANTI_CHEAT`" + ` other than warn, ` + "`TEST_MODE`" + ` other than report, ` + "`LAND`" + ` other than pr, ` + "`SANDBOX` and `SANDBOX_NET`" + ` that
+contain as much as your own configuration does, ` + "`QA` and `JUDGES`" + ` that ask for as many reviewers, and a judge that neither
+replaces one of yours nor makes a built-in one milder.
 
 ralph also asks about checks that it detects, a prompt or a plan outside the project, a ` + "`.ralph/`" + ` that belongs to another
 user, and a project above the repository that you are in. An agent can neither give consent nor accept its own work.
