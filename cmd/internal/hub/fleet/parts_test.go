@@ -173,12 +173,6 @@ func (t *tally) series(ctx context.Context, a Access, workers, turns int) error 
 	return first
 }
 
-func (t *tally) begun() int {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	return len(t.start)
-}
-
 func (t *tally) percentile(p int) time.Duration {
 	slices.Sort(t.start)
 	return t.start[min(len(t.start)*p/100, len(t.start)-1)]
