@@ -13,7 +13,7 @@ import (
 // taskWords are patterns for clauses of a task.
 var taskWords = sync.OnceValue(func() (p struct {
 	path, code, clause, tests, them, fewer, list, change, data, add, bad, red, edit, plan, apart, lets, remove,
-	skip, advises, lint, repairs, lenient, fewerRules, never *regexp.Regexp
+	skip, advises, same, other, lint, repairs, lenient, fewerRules, never *regexp.Regexp
 }) {
 	re := regexp.MustCompile
 	p.path = re(`[\w./-]*\w\.(?:[cm]?[jt]sx?|py|go|rs|sh|rb|java|kt)\b`)
@@ -58,6 +58,9 @@ var taskWords = sync.OnceValue(func() (p struct {
 	p.bad = re(`(?i)\b(?:out ?dated|wrong|incorrect|stale|obsolete|flaky|brittle|too strict|mistake|` +
 		`still (?:has|have|expects?|checks?|says?|asserts?|uses?|wants?|assumes?)\b)`)
 	p.red = re(`(?i)\b(?:fail|broken?\b|red\b|green\b|pass(?:es)?\b)`)
+	p.same = re(`(?i)^\W*refactor\w*|\bwithout (?:any )?chang\w* (?:(?:in|of|to|the|its|any) )*(?:behaviou?r|output|results?)\b`)
+	p.other = re(`(?i)\b(?:fix|correct|chang|add|new\b|instead|also\b|support|renam|replac|convert|translat|format|print|return|` +
+		`now\b|no longer|adapt|updat|so that|must|should)`)
 	p.edit = re(`(?i)\b(?:review|updat|chang|edit|revis|rework|rewrit|split|reorder|reorgani[sz]|restructur|` +
 		`reprioriti[sz]|prioriti[sz]|clean|prun|trim|groom|refin|plan\b|replan|break|merg|mov(?:e|ing)|drop|remov|` +
 		`delet|defer|postpon|add)\w*`)
@@ -105,6 +108,12 @@ func asksForRemoval(task string) bool { return taskWords().remove.MatchString(wi
 // AsksForLess reports whether a task wants something to go, or fewer tests to run.
 func AsksForLess(task string) bool {
 	return asksForRemoval(task) || asksForFewerTests(task) || asksForSkips(task)
+}
+
+// AsksForSameBehavior reports whether a task promises to change no behavior, and asks for nothing else that might.
+func AsksForSameBehavior(task string) bool {
+	rest := taskWords().same.ReplaceAllString(task, "")
+	return rest != task && !taskWords().other.MatchString(withoutPaths(rest))
 }
 
 // asksForSkips reports whether a task may want tests to be skipped.

@@ -273,6 +273,25 @@ func TestAsksForFailingTests_onlyWhereTheirCodeIsToCome(t *testing.T) {
 	}
 }
 
+func TestAsksForSameBehavior_onlyIfNothingElseMayChangeIt(t *testing.T) {
+	for task, want := range map[string]bool{
+		"Refactor src/export.js: toCsv and toXml share a helper":              true,
+		"Read the rates once, without changing the output":                    true,
+		"Speed up `total` without any change of its results":                  true,
+		"Refactor format.js: one function for all units":                      true,
+		"Refactor parse() to return an object":                                false,
+		"Refactor the export, and fix the rounding":                           false,
+		"Refactor the store: replace the two lists by a map":                  false,
+		"Split the parser without changing the API":                           false,
+		"Print the currency":                                                  false,
+		"Read the rates once without changing the output. Cents must be even": false,
+	} {
+		if got := AsksForSameBehavior(task); got != want {
+			t.Errorf("%s: %v", task, got)
+		}
+	}
+}
+
 func TestAsksForOtherRules_onlyWhereALinterIsToAskForLess(t *testing.T) {
 	for task, want := range map[string]bool{
 		"Team decision: line limit 100 (was 72) in lint.conf, and no tab rule for Makefiles": true,
