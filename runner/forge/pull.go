@@ -379,21 +379,26 @@ const (
 func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 	p.Update()
 	var list []gjson.Result
+	var here pull
 	var since time.Time // the service knows the commit
 	shown, settled := "", false
 	for pause := firstPoll; ; pause = min(pause*3/2, lastPoll) {
 		tip, off := p.wants()
-		here := p.now()
-		if tip == "" || off != "" && here.State != "OPEN" { // there is none, or a person has ended it
+		free := p.work.TryLock() // else a push or a call is under way, which may hang
+		if free {
+			here = p.here
+			p.work.Unlock()
+		}
+		if tip == "" || free && off != "" && here.State != "OPEN" { // there is none, or a person has ended it
 			return nil
 		}
 		late := func(why string) gate.Result { return gate.Elsewhere("pull request", here.URL, "", why, false) }
-		if off != "" {
+		if free && off != "" {
 			return []gate.Result{late(off)}
 		}
 		var err error
 		conflict := false
-		if list = nil; here.Number > 0 {
+		if list = nil; free && here.Number > 0 {
 			list, conflict, err = p.checks(ctx, here.Number, tip)
 		}
 		if list != nil && since.IsZero() {
@@ -434,12 +439,6 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 		case <-time.After(pause):
 		}
 	}
-}
-
-func (p *Pull) now() pull {
-	p.work.Lock()
-	defer p.work.Unlock()
-	return p.here
 }
 
 // checks returns the checks of a commit (nil: the service does not know the commit yet), and whether it cannot be merged.

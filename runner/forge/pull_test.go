@@ -265,3 +265,21 @@ func (p *pulls) hook(script string) {
 
 // gitOnly is a PATH with git and the shell, but without gh.
 func (p *pulls) gitOnly() string { return "/usr/bin:/bin" }
+
+func TestChecks_pushThatHangs_doesNotHoldTheEndOfTheRun(t *testing.T) {
+	p := newPulls(t)
+	p.hook("sleep 60 # the server hangs")
+	p.open()
+	p.land("one")
+	p.Until(func() bool { return len(p.gh.State().Calls) > 1 }) // then it pushes
+	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+	defer cancel()
+	began := time.Now()
+	all := p.Checks(ctx, p.say)
+	if took := time.Since(began); took > 20*time.Second || len(all) != 1 || all[0].Reason != "the latest commit has not arrived" {
+		t.Errorf("%s, %+v", took, all)
+	}
+	if text, do := p.End(9, time.Second); text == "" || !strings.HasPrefix(do, "git push ") {
+		t.Errorf("%q %q", text, do)
+	}
+}

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"ralph/logs"
 	"ralph/logs/termtext"
@@ -113,8 +114,13 @@ func quoted(text string) string {
 	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(text) + `"`
 }
 
+// pushBound is how long git may take, so that a connection that hangs is not all that a run tries.
+const pushBound = 10 * time.Minute
+
 // run runs git where it may reach the server, and asks nobody for a password.
 func (p *pusher) run(ctx context.Context, args ...string) (string, error) {
+	ctx, cancel := context.WithTimeout(ctx, pushBound)
+	defer cancel()
 	line, err := command.Program(append([]string{"--git-dir=."}, args...)...)
 	if err != nil {
 		return "", err
