@@ -18,6 +18,8 @@ type CI struct {
 	// the check running.
 	Needs    string
 	Conflict bool           // the pull request cannot be merged
+	Linkless bool           // the check has no address
+	Slow     bool           // another check does not end
 	Looks    map[string]int // by commit
 }
 
@@ -177,8 +179,15 @@ func (c *call) pullChecks(part []string) (any, error) {
 			bucket = "fail"
 		}
 	}
-	return []object{{"name": "test", "workflow": "CI", "bucket": bucket, "link": "https://github.com/o/r/actions/runs/7/job/8"},
-		{"name": "docs", "workflow": "CI", "bucket": "skipping", "link": ""}}, nil
+	link, other := "https://github.com/o/r/actions/runs/7/job/8", "skipping"
+	if r.Linkless {
+		link = ""
+	}
+	if r.Slow {
+		other = "pending"
+	}
+	return []object{{"name": "test", "workflow": "CI", "bucket": bucket, "link": link},
+		{"name": "docs", "workflow": "CI", "bucket": other, "link": ""}}, nil
 }
 
 func (c *call) runView([]string) (any, error) {

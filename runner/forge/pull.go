@@ -424,7 +424,7 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 		case len(running) > 0:
 			why = "still running: " + termtext.Some(running, 5)
 		case settled: // another check may begin when one ends
-			return p.results(ctx, list)
+			return p.results(ctx, here.URL, list)
 		}
 		if settled = why == ""; !settled && why != shown {
 			shown = why
@@ -435,7 +435,7 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 		}
 		select {
 		case <-ctx.Done():
-			return append(p.results(context.WithoutCancel(ctx), list), late(cmp.Or(why, "not over")))
+			return append(p.results(ctx, here.URL, list), late(cmp.Or(why, "not over")))
 		case <-time.After(pause):
 		}
 	}
@@ -471,15 +471,15 @@ func namesOf(list []gjson.Result, bucket string) (names []string) {
 
 var jobPattern = lazy.Regexp(`/actions/runs/(\d+)(?:/job/(\d+))?`)
 
-// results are those of the checks that are over.
-func (p *Pull) results(ctx context.Context, list []gjson.Result) (all []gate.Result) {
+// results are those of the checks that are over, at address if they have none of their own. If ctx is done, they have no logs.
+func (p *Pull) results(ctx context.Context, address string, list []gjson.Result) (all []gate.Result) {
 	for _, c := range list {
-		name, link, log := "pull request: "+nameOf(c), termtext.Line(c.Get("link").String()), ""
+		name, link, log := "pull request: "+nameOf(c), cmp.Or(termtext.Line(c.Get("link").String()), address), ""
 		bucket := c.Get("bucket").String()
 		if !slices.Contains([]string{"pass", "fail", "cancel"}, bucket) {
 			continue // skipped, or not over
 		}
-		if m := jobPattern().FindStringSubmatch(link); m != nil && bucket == "fail" {
+		if m := jobPattern().FindStringSubmatch(link); m != nil && bucket == "fail" && ctx.Err() == nil {
 			args := []string{"run", "view", m[1], "--log-failed"}
 			if m[2] != "" {
 				args = []string{"run", "view", "--job", m[2], "--log-failed"}

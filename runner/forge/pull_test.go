@@ -13,6 +13,7 @@ import (
 	"ralph/internal/fakegh"
 	"ralph/internal/world"
 	"ralph/runner/forge"
+	"ralph/runner/gate"
 )
 
 func TestMain(m *testing.M) {
@@ -282,4 +283,35 @@ func TestChecks_pushThatHangs_doesNotHoldTheEndOfTheRun(t *testing.T) {
 	if text, do := p.End(9, time.Second); text == "" || !strings.HasPrefix(do, "git push ") {
 		t.Errorf("%q %q", text, do)
 	}
+}
+
+// A status that another service sets may have no address.
+func TestChecks_redWithoutALink_blocksTheEndOfTheRun(t *testing.T) {
+	p := newPulls(t)
+	p.gh.Change(func(s *fakegh.State) { s.Repos["o/r"].Needs, s.Repos["o/r"].Linkless = "never", true })
+	p.open()
+	p.land("one")
+	all := p.Checks(t.Context(), p.say)
+	if r := (gate.Report{Results: all}); len(all) != 1 || len(r.RedElsewhere()) != 1 || all[0].Elsewhere != "https://github.com/o/r/pull/101" {
+		t.Errorf("%+v", all)
+	}
+	p.End(9, time.Minute)
+}
+
+func TestChecks_waitThatIsCutOff_getsNoLogs(t *testing.T) {
+	p := newPulls(t)
+	p.gh.Change(func(s *fakegh.State) { s.Repos["o/r"].Needs, s.Repos["o/r"].Slow = "never", true })
+	p.open()
+	p.land("one")
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	all := p.Checks(ctx, func(what string) {
+		if strings.HasSuffix(what, "still running: CI / docs") {
+			cancel()
+		}
+	})
+	if len(all) != 2 || !all[0].BlocksEnd || strings.Contains(strings.Join(p.gh.State().Calls, "\n"), "run view") {
+		t.Errorf("%+v", all)
+	}
+	p.End(9, time.Minute)
 }
