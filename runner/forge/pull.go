@@ -413,7 +413,9 @@ func (p *Pull) Checks(ctx context.Context, waits func(string)) []gate.Result {
 		case err != nil:
 			why = err.Error()
 		case list == nil:
-			why = "the latest commit has not arrived"
+			if why = "the latest commit has not arrived"; free {
+				p.Update() // somebody may have moved the branch
+			}
 		case len(list) == 0 && conflict: // then the service begins none
 			return []gate.Result{late("it conflicts with the branch that it is for")}
 		case len(list) == 0 && time.Since(since) < noChecks:

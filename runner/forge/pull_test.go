@@ -277,7 +277,7 @@ func TestChecks_pushThatHangs_doesNotHoldTheEndOfTheRun(t *testing.T) {
 	defer cancel()
 	began := time.Now()
 	all := p.Checks(ctx, p.say)
-	if took := time.Since(began); took > 20*time.Second || len(all) != 1 || all[0].Reason != "the latest commit has not arrived" {
+	if took := time.Since(began); took > 50*time.Second || len(all) != 1 || all[0].Reason != "the latest commit has not arrived" {
 		t.Errorf("%s, %+v", took, all)
 	}
 	if text, do := p.End(9, time.Second); text == "" || !strings.HasPrefix(do, "git push ") {
@@ -311,6 +311,24 @@ func TestChecks_waitThatIsCutOff_getsNoLogs(t *testing.T) {
 		}
 	})
 	if len(all) != 2 || !all[0].BlocksEnd || strings.Contains(strings.Join(p.gh.State().Calls, "\n"), "run view") {
+		t.Errorf("%+v", all)
+	}
+	p.End(9, time.Minute)
+}
+
+func TestChecks_branchThatSomebodyMoves_endsTheWait(t *testing.T) {
+	p := newPulls(t)
+	p.gh.Change(func(s *fakegh.State) { s.Repos["o/r"].Needs, s.Repos["o/r"].Slow = "never", true })
+	p.open()
+	p.land("one")
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	all := p.Checks(ctx, func(what string) {
+		if strings.Contains(what, "still running") {
+			p.bare.Git("update-ref", "refs/heads/"+p.Branch, p.Git("rev-parse", "main"))
+		}
+	})
+	if len(all) != 1 || !strings.Contains(all[0].Reason, "somebody has moved") {
 		t.Errorf("%+v", all)
 	}
 	p.End(9, time.Minute)
