@@ -491,8 +491,12 @@ func (p *Pull) results(ctx context.Context, address string, list []gjson.Result)
 				log = err.Error()
 			}
 		}
+		if from := len(log) - 8*maxLog; from > 0 { // the first line may have a part of a secret
+			_, log, _ = strings.Cut(log[from:], "\n")
+		}
 		log = logs.Redact(termtext.Clean(stamp().ReplaceAllString(log, "")))
-		all = append(all, gate.Elsewhere(name, link, cmp.Or(log[max(0, len(log)-maxLog):], bucket), "", bucket == "pass"))
+		log = strings.Clone(strings.ToValidUTF8(log[max(0, len(log)-maxLog):], ""))
+		all = append(all, gate.Elsewhere(name, link, cmp.Or(log, bucket), "", bucket == "pass"))
 	}
 	return all
 }

@@ -343,3 +343,20 @@ func TestClient_programThatHangs_isEnded(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+func TestClient_programThatFloods_isEnded(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "gh"), []byte("#!/bin/sh\nexec yes\n"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("PATH", dir+":"+os.Getenv("PATH"))
+	c, err := Open("gh", t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if _, err := c.Run(ctx, "", "api", "x"); err == nil || !strings.Contains(err.Error(), "gh prints more than 64 MiB") {
+		t.Error(err)
+	}
+}

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -137,22 +138,29 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGTERM) }
 	cmd.WaitDelay = 2 * time.Second
 	defer ptyexec.Working(workBound)()
-	var stderr bytes.Buffer
-	cmd.Stderr = &stderr
-	out, err := cmd.Output()
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	var full atomic.Bool
+	if c.Program != "" {
+		cmd.Stdout, cmd.Stderr = bounded{&stdout, &full}, bounded{&stderr, &full}
+	}
+	err := cmd.Run()
+	out := stdout.String()
 	if ctx.Err() != nil && cmd.Process != nil {
 		_ = syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) // what git started and did not end when asked to
 	}
 	switch {
+	case full.Load():
+		return "", fmt.Errorf("%s prints more than %d MiB", filepath.Base(c.Program), maxPrinted>>20)
 	case err == nil:
-		return string(out), nil
+		return out, nil
 	case mustFinish && ctx.Err() != nil:
 		return "", fmt.Errorf("git update-ref did not end within %s: a hook of yours or a slow disk may hold it: %w",
 			refTimeout, ctx.Err())
 	case ctx.Err() != nil:
 		return "", fmt.Errorf("run git: %w", ctx.Err())
 	case c.Program != "":
-		return string(out), fmt.Errorf("%s: %w: %s", filepath.Base(c.Program), err, strings.TrimSpace(stderr.String()))
+		return out, fmt.Errorf("%s: %w: %s", filepath.Base(c.Program), err, strings.TrimSpace(stderr.String()))
 	}
 	said, more, _ := strings.Cut(strings.TrimSpace(stderr.String()), "\n")
 	if strings.HasPrefix(said, "fatal: not a git repository") && !strings.Contains(more, "submodule") {
@@ -162,6 +170,23 @@ func (c Call) start(ctx context.Context, env, args []string) (string, error) {
 		return "", fmt.Errorf("another git is running, or was killed: %q exists", file)
 	}
 	return "", fmt.Errorf("run git: %w: %s", err, said)
+}
+
+// maxPrinted bounds what a Program may print, in bytes: it may pass on what strangers wrote.
+const maxPrinted = 64 << 20
+
+// bounded passes at most so much on. A program that prints more is ended by the pipe that nobody reads.
+type bounded struct {
+	to   *bytes.Buffer
+	full *atomic.Bool
+}
+
+func (b bounded) Write(p []byte) (int, error) {
+	if len(p) > maxPrinted-b.to.Len() {
+		b.full.Store(true)
+		return 0, io.ErrShortWrite
+	}
+	return b.to.Write(p)
 }
 
 // whole returns a nameless file in dir with the text. Unlike a pipe, it ends where the text ends even if ralph is killed
