@@ -26,6 +26,7 @@ type State struct {
 	Repos  map[string]*Repo // by OWNER/NAME
 	Faults []Fault
 	Calls  []string // the command lines so far
+	Folder string   // in which the latest call ran
 	Reset  int64    // of the rate limit; 0: there is none
 	NextID int
 }
@@ -195,6 +196,7 @@ func (s *State) run(program string, args []string) int {
 		line += " < " + string(data)
 	}
 	s.Calls = append(s.Calls, line)
+	s.Folder, _ = os.Getwd()
 	for i, f := range s.Faults {
 		if strings.Contains(line, f.Call) && f.Times != 0 {
 			s.Faults[i].Times--

@@ -57,7 +57,7 @@ type Pull struct {
 // Text is what a pull request says.
 type Text struct {
 	Title, Body string
-	Done        []string // the titles of tasks that are done, which may name issues
+	Done        []string // the titles of tasks that are done, which name issues that are closed with them
 }
 
 // pull is a pull request, as the service has it.
@@ -74,8 +74,8 @@ const (
 	maxMore     = 4_000 // bytes of what Pull adds to a text
 )
 
-// Open finds the remote and the program. It asks nobody yet. resumed is true if the run has worked on the branch before.
-func (p *Pull) Open(ctx context.Context, dir string, resumed bool) {
+// Open finds the remote and the program, and returns the host. It asks nobody yet.
+func (p *Pull) Open(ctx context.Context, dir string) (host string) {
 	from, err := newPusher(ctx, dir)
 	if p.from, p.root = from, from.root; err == nil {
 		p.at = from.Ref()
@@ -84,8 +84,13 @@ func (p *Pull) Open(ctx context.Context, dir string, resumed bool) {
 	if err != nil {
 		p.giveUp(err)
 	}
-	if tip, err := command.Line(ctx, dir, "rev-parse", "--verify", "--quiet", "refs/heads/"+p.Branch); err == nil && resumed {
-		if n, err := command.Line(ctx, dir, "rev-list", "--count", "HEAD.."+tip); err == nil && (n != "0" || from.on == p.Branch) {
+	return p.at.Host
+}
+
+// Resume goes on with what a run landed before.
+func (p *Pull) Resume(ctx context.Context) {
+	if tip, err := command.Line(ctx, p.root, "rev-parse", "--verify", "--quiet", "refs/heads/"+p.Branch); err == nil {
+		if n, err := command.Line(ctx, p.root, "rev-list", "--count", "HEAD.."+tip); err == nil && (n != "0" || p.from.on == p.Branch) {
 			p.Landed(ctx, tip)
 			p.Update()
 		}

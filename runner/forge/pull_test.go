@@ -72,7 +72,7 @@ func (p *pulls) lines() string {
 	return strings.Join(p.said, "\n")
 }
 
-func (p *pulls) open() { p.Open(context.Background(), p.Dir, false) }
+func (p *pulls) open() { p.Open(context.Background(), p.Dir) }
 
 // land lands a commit on the branch of the run, and waits until it is on the server.
 func (p *pulls) land(name string) {
@@ -184,7 +184,8 @@ func TestPull_nextProcess_goesOnWithIt(t *testing.T) {
 		x.Title, x.Body = "Named by a person", "Reviewer's words.\r\n\r\n"+x.Body+"\n\nAnd a list."
 	})
 	p.begin()
-	p.Open(context.Background(), p.Dir, true)
+	p.open()
+	p.Resume(context.Background())
 	p.text = forge.Text{Title: "Other", Body: "# Completed\n", Done: []string{"Mend it (gh:o/r#12)", "Other (gh:x/y#7)", "Also (gh:o/r#12)"}}
 	p.land("two")
 	if text, do := p.End(9, time.Minute); text+do != "" || len(p.all()) != 1 {
@@ -199,7 +200,8 @@ func TestPull_nextProcess_goesOnWithIt(t *testing.T) {
 		t.Error("not pushed")
 	}
 	p.begin()
-	p.Open(context.Background(), p.Dir, true)
+	p.open()
+	p.Resume(context.Background())
 	p.End(0, time.Minute)
 	if got = p.all()[0]; got.Draft || len(got.Labels) > 0 {
 		t.Errorf("%+v", got)

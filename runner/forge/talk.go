@@ -5,8 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net/url"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -26,12 +26,14 @@ import (
 // Talk keeps one comment on the issue of each task that a run works on, with the questions of its agent, and takes answers
 // of people who may write to the repository. It answers the threads of a review. It watches the events of the run.
 type Talk struct {
-	Dir, Run  string
+	Run       string
+	Host      string // of the remote: a token in the environment goes to any host that is asked; empty: the usual one
 	Box       *Outbox
 	Say       func(line string) // gets what people should know, from any goroutine
 	Questions question.Store
 
-	links   map[string]Ref // by task, as they were when the run began: an agent cannot add any
+	known   map[Ref]bool   // the links when the run began: an agent cannot add any. It does not change.
+	links   map[string]Ref // by task
 	topics  map[Ref]*topic
 	commits map[string]string // the latest of each task
 	// For the goroutine of Box:
@@ -54,11 +56,11 @@ type topic struct {
 // Open takes the tasks of the plan, and listens for answers to questions of an earlier run. Of a run that goes on it reads
 // the events again (nil: it does not go on), and sends what was not sent before it ended.
 func (k *Talk) Open(list task.List, past *state.Reader) {
-	k.links, k.topics, k.commits, k.clients = map[string]Ref{}, map[Ref]*topic{}, map[string]string{}, map[string]*Client{}
+	k.known, k.links, k.topics, k.commits, k.clients = map[Ref]bool{}, map[string]Ref{}, map[Ref]*topic{}, map[string]string{}, map[string]*Client{}
 	k.me, k.ids, k.seen, k.told = map[string]string{}, map[Ref]int64{}, map[int64]bool{}, map[string]bool{}
 	for _, t := range list.Tasks {
 		if r, ok := LinkIn(t.Title); ok {
-			k.links[t.ID] = r
+			k.links[t.ID], k.known[r] = r, true
 		}
 	}
 	if past != nil {
@@ -80,6 +82,12 @@ func (k *Talk) Open(list task.List, past *state.Reader) {
 	}
 }
 
+// Knows reports whether the title of a task has a link that was there when the run began. Any goroutine may ask.
+func (k *Talk) Knows(title string) bool {
+	r, ok := LinkIn(title)
+	return ok && k.known[r]
+}
+
 // Show takes an event of the run.
 func (k *Talk) Show(e state.Event) {
 	if end, over := e.Data.(state.RunEnd); over {
@@ -94,13 +102,12 @@ func (k *Talk) Show(e state.Event) {
 	}
 	r, linked := k.links[e.Task]
 	if d, begins := e.Data.(state.IterationStart); begins && !linked { // people have edited its title, and with it its id
-		if r, linked = LinkIn(d.Title); linked && slices.Contains(slices.Collect(maps.Values(k.links)), r) {
+		if linked = k.Knows(d.Title); linked {
+			r, _ = LinkIn(d.Title)
 			k.links[e.Task] = r
 			if t := k.topics[r]; t != nil {
 				t.ids = slices.DeleteFunc(t.ids, func(id string) bool { return t.ends[id] == "" })
 			}
-		} else {
-			linked = false
 		}
 	}
 	if !linked {
@@ -190,8 +197,11 @@ func (k *Talk) body(r Ref, t *topic) string {
 // with calls do with the program of a reference. What cannot be mended by trying again is said, and left.
 func (k *Talk) with(ctx context.Context, r Ref, do func(*Client) error) (err error) {
 	c := k.clients[r.Service]
-	if c == nil {
-		if c, err = Open(r.Service, k.Dir); err == nil {
+	switch {
+	case r.Host != "" && r.Host != k.Host:
+		err = usage("ralph writes to no other host than that of your remote")
+	case c == nil:
+		if c, err = Open(r.Service, string(filepath.Separator)); err == nil { // glab has settings in the repository, too
 			k.clients[r.Service] = c
 		}
 	}

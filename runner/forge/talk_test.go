@@ -23,6 +23,7 @@ import (
 type talking struct {
 	*testing.T
 	*Talk
+	dir   string
 	forge *fakegh.Forge
 	mu    sync.Mutex
 	said  []string
@@ -32,9 +33,7 @@ const someCommit = "0123456789abcdef0123456789abcdef01234567"
 
 func newTalking(t *testing.T, s fakegh.State) *talking {
 	s.Login = "me"
-	k := &talking{T: t, forge: fakegh.Install(t, s)}
-	dir := t.TempDir()
-	k.Talk = &Talk{Dir: dir, Questions: question.In(state.Open(filepath.Join(dir, ".ralph")))}
+	k := &talking{T: t, dir: t.TempDir(), forge: fakegh.Install(t, s)}
 	k.begin("run-1")
 	return k
 }
@@ -46,10 +45,10 @@ func (k *talking) begin(run string, past ...*state.Reader) {
 		defer k.mu.Unlock()
 		k.said = append(k.said, line)
 	}
-	k.Talk = &Talk{Dir: k.Dir, Run: run, Questions: k.Questions, Say: say, Box: &Outbox{Tell: say, Pause: 20 * time.Millisecond}}
+	k.Talk = &Talk{Run: run, Questions: question.In(state.Open(filepath.Join(k.dir, ".ralph"))), Say: say, Box: &Outbox{Tell: say, Pause: 20 * time.Millisecond}}
 	k.Open(task.List{Tasks: []task.Task{{ID: "T1", Title: "#12 Log in (gh:o/r#12)"}, {ID: "T2", Title: "#13 b (gh:o/r#13)"},
 		{ID: "T3", Title: "none"}, {ID: "T4", Title: "#5 (glab:o/r#5)"}, {ID: "T5", Title: "#34 (gh:o/r/pr/34#PRRT_1)"},
-		{ID: "T6", Title: "#34 (glab:o/r/mr/34#PRRT_1)"}}}, append(past, nil)[0])
+		{ID: "T6", Title: "#34 (glab:o/r/mr/34#PRRT_1)"}, {ID: "T7", Title: "#1 (gh:evil.example/o/r#12)"}}}, append(past, nil)[0])
 }
 
 func (k *talking) tell(id string, p state.Payload) {
@@ -157,7 +156,7 @@ func TestTalk_runThatGoesOn_sendsWhatWasNotSent(t *testing.T) {
 	k := newTalking(t, s)
 	k.tell("T1", state.IterationStart{})
 	k.Box.Close(10 * time.Second) // the run is killed
-	past := state.Open(filepath.Join(k.Dir, ".ralph"))
+	past := state.Open(filepath.Join(k.dir, ".ralph"))
 	lines := ""
 	for _, id := range []string{"T1", "T5"} {
 		for i, p := range []state.Payload{state.IterationStart{}, state.Commit{OID: someCommit}, state.IterationEnd{TaskDone: true}, state.RunEnd{}} {
@@ -229,6 +228,27 @@ func TestTalk_answerOnTheIssue_countsOnlyFromPeopleWhoMayWrite(t *testing.T) {
 	k.reply("boss", "q2: no")
 	k.until("the next run answers q2", func(fakegh.State) bool { q, _ := k.Questions.Get(a.ID); return !q.Open() })
 	k.Box.Close(10 * time.Second)
+}
+
+// A token in the environment goes to any host that gh or glab is asked about, and settings in the repository lead elsewhere.
+func TestTalk_anotherHostThanTheRemote_isNotAsked(t *testing.T) {
+	k := newTalking(t, aRepo())
+	k.tell("T7", state.IterationStart{})
+	k.tell("T1", state.IterationStart{})
+	k.Box.Close(10 * time.Second)
+	s := k.forge.State()
+	if strings.Contains(strings.Join(s.Calls, "\n"), "evil.example") || len(s.Repos["o/r"].Comments) != 1 || s.Folder != "/" ||
+		len(k.said) != 1 || k.said[0] != "gh:evil.example/o/r#12: ralph writes to no other host than that of your remote" {
+		t.Errorf("%q, %q, in %s", s.Calls, k.said, s.Folder)
+	}
+}
+
+func TestTalk_linkThatAnAgentAdds_isNotKnown(t *testing.T) {
+	k := newTalking(t, aRepo())
+	if !k.Knows("Log in twice (gh:o/r#12)") || k.Knows("x (gh:o/r#77)") || k.Knows("none") {
+		t.Error("other links count than those of the beginning")
+	}
+	k.Box.Close(time.Second)
 }
 
 func TestTalk_forgeThatRefuses_isSaidOnce_andEndsNothing(t *testing.T) {

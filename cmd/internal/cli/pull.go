@@ -52,16 +52,19 @@ func (o *runOptions) openOutgoing(s *preflight.Project, w *state.Writer, con *co
 	if c.Receipts {
 		out.pull.Notes = receipt.Ref
 	}
-	out.talk = &forge.Talk{Dir: s.Dir, Run: run, Say: out.say, Questions: question.In(w.Reader),
+	out.talk = &forge.Talk{Run: run, Say: out.say, Questions: question.In(w.Reader),
 		Box: &forge.Outbox{Pause: outPause, Tell: out.say}}
 	var past *state.Reader
 	if o.resumed != "" {
 		past = w.Reader
 	}
-	out.talk.Open(s.Tasks, past)
 	ctx, cancel := context.WithTimeout(context.Background(), outGrace)
 	defer cancel()
-	out.pull.Open(ctx, s.Dir, o.resumed != "")
+	out.talk.Host = out.pull.Open(ctx, s.Dir)
+	out.talk.Open(s.Tasks, past)
+	if past != nil {
+		out.pull.Resume(ctx)
+	}
 	out.print()
 	return out
 }
@@ -122,7 +125,7 @@ func (g *outgoing) text(ctx context.Context, most int) (t forge.Text, err error)
 	}
 	t.Title, t.Body = rep.Pull(most)
 	for _, task := range rep.Tasks {
-		if task.State == report.TaskDone {
+		if task.State == report.TaskDone && g.talk.Knows(task.Title) {
 			t.Done = append(t.Done, task.Title)
 		}
 	}
