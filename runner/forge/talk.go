@@ -165,7 +165,7 @@ func (k *Talk) post(r Ref) {
 
 // plain makes a text of the agent inert in Markdown: it names nobody, and hides and shows nothing.
 func plain(text string) string {
-	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@<!-- -->", "![", "!\\[", "\n", "\n> ").Replace(termtext.Clean(logs.Redact(text)))
+	return strings.NewReplacer("&", "&amp;", "<", "&lt;", "@", "@<!-- -->", "![", "!\\[", "\n", "\n> ").Replace(logs.Redact(termtext.Clean(text)))
 }
 
 func (k *Talk) body(r Ref, t *topic) string {

@@ -243,6 +243,12 @@ func TestTalk_anotherHostThanTheRemote_isNotAsked(t *testing.T) {
 	}
 }
 
+func TestPlain_secretThatControlsTakeApart_isHidden(t *testing.T) {
+	if got := plain("ghp_\x00a1B2" + strings.Repeat("a1B2", 8)); strings.Contains(got, "a1B2a1B2a1B2") {
+		t.Error(got)
+	}
+}
+
 func TestTalk_linkThatAnAgentAdds_isNotKnown(t *testing.T) {
 	k := newTalking(t, aRepo())
 	if !k.Knows("Log in twice (gh:o/r#12)") || k.Knows("x (gh:o/r#77)") || k.Knows("none") {

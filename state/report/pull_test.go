@@ -50,3 +50,11 @@ func TestPull_longPlan_staysBelowTheLimit(t *testing.T) {
 		t.Errorf("%d bytes: %q", len(cut), cut[len(cut)-200:])
 	}
 }
+
+func TestPull_secrets_areHidden(t *testing.T) {
+	r := strangers(1)
+	r.Why = "the login ghp_" + strings.Repeat("a1B2", 9)
+	if _, body := r.Pull(60_000); strings.Contains(body, "a1B2a1B2a1B2") {
+		t.Error(body)
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"ralph/logs"
 	"ralph/logs/lazy"
 	"ralph/logs/termtext"
 	"ralph/state"
@@ -89,7 +90,7 @@ func (r *Report) Markdown() string { return r.page(escape, r.table(escape)) }
 // close nothing. It has at most so many bytes. The title names the tasks.
 func (r *Report) Pull(most int) (title, body string) {
 	inert := strings.NewReplacer(`\@`, "@<!-- -->", `\#`, "#<!-- -->", "://", ":<!-- -->//", "GH-", "GH<!-- -->-").Replace
-	esc := func(s string) string { return inert(escape(s)) }
+	esc := func(s string) string { return inert(escape(logs.Redact(s))) } // escaped, a secret has another shape
 	but := []string{next, "Where the time went", "What was learned"}
 	if body = r.page(esc, r.table(esc), but...); len(body) > most {
 		body = r.page(esc, r.table(esc), append(but, "Done")...) // the table names them
