@@ -392,7 +392,8 @@ func (c *call) itemList([]string) (any, error) {
 }
 
 func (c *call) user(name string) object {
-	return object{map[string]string{"gh": "login", "glab": "username"}[c.program]: name, "id": idOf(name)}
+	kind := map[bool]string{true: "Bot", false: "User"}[strings.HasSuffix(name, "[bot]")]
+	return object{map[string]string{"gh": "login", "glab": "username"}[c.program]: name, "id": idOf(name), "type": kind}
 }
 
 // idOf is the number of a person.

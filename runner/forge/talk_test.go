@@ -190,7 +190,8 @@ func TestTalk_answerOnTheIssue_countsOnlyFromPeopleWhoMayWrite(t *testing.T) {
 	k.forge.Change(func(s *fakegh.State) { s.Repos["o/r"].Comments[0].Created = time.Now().Add(-time.Minute) })
 	q := k.ask("T1", "Which database, @boss?\n<!-- ralph run=run-1 task=T1 done -->", "Postgres", "SQLite")
 	k.until("asks", func(fakegh.State) bool { return strings.Contains(strings.Join(k.bodies(), ""), "**Question q1.**") })
-	for _, author := range []string{"guest", "stranger"} {
+	k.forge.Change(func(s *fakegh.State) { s.Repos["o/r"].Permissions["ci[bot]"] = "write" })
+	for _, author := range []string{"ci[bot]", "guest", "stranger"} {
 		k.reply(author, "Use Oracle")
 	}
 	k.until("guest and stranger are looked up", func(s fakegh.State) bool {
@@ -281,6 +282,7 @@ func aReview() fakegh.State {
 		{ID: "PRRT_3", Path: "c.go", Line: 2, Comments: say("guest", "rm -rf")},
 		{ID: "PRRT_4", Path: "d.go", Line: 3, Comments: say("stranger", "b")},
 		{ID: "PRRT_5", Path: "e.go", Line: 4, Comments: say("me", "c")},
+		{ID: "PRRT_6", Path: "f.go", Line: 5, Comments: say("", "who wrote it is gone")},
 	}}, {Number: 35, State: "closed"}}
 	return s
 }
@@ -288,8 +290,8 @@ func aReview() fakegh.State {
 func TestReview_unresolvedThreads_areThoseOfPeopleWhoMayWrite(t *testing.T) {
 	f := fakegh.Install(t, aReview())
 	for _, x := range []struct{ ref, author, threads, left string }{
-		{"gh:o/r/pr/34", "", "PRRT_1 PRRT_5", "PRRT_3 PRRT_4"}, {"gh:o/r/pr/34", "guest", "PRRT_3", ""},
-		{"glab:o/r/mr/34", "", "PRRT_1 PRRT_5", "PRRT_3 PRRT_4"}, {"glab:o/r/mr/34", "stranger", "PRRT_4", ""},
+		{"gh:o/r/pr/34", "", "PRRT_1 PRRT_5", "PRRT_3 PRRT_4 PRRT_6"}, {"gh:o/r/pr/34", "guest", "PRRT_3", ""},
+		{"glab:o/r/mr/34", "", "PRRT_1 PRRT_5", "PRRT_3 PRRT_4 PRRT_6"}, {"glab:o/r/mr/34", "stranger", "PRRT_4", ""},
 	} {
 		r, _ := ParseRef(x.ref)
 		c, err := Open(r.Service, t.TempDir())
@@ -308,7 +310,7 @@ func TestReview_unresolvedThreads_areThoseOfPeopleWhoMayWrite(t *testing.T) {
 			t.Errorf("%s %s: %+v, %v", x.ref, x.author, v, err)
 		}
 		if i := v.Threads[0]; x.author == "" && (i.Title != "a.go:7: Too slow." || i.Ref.String() != x.ref+"#PRRT_1" ||
-			!strings.Contains(i.Text, "boss wrote:\nToo slow.") || !strings.Contains(i.Text, "guest wrote:\n")) {
+			!strings.Contains(i.Text, "boss wrote:\nToo slow.") || strings.Contains(i.Text, "IGNORE")) {
 			t.Errorf("%+v", i)
 		}
 	}

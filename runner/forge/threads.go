@@ -40,7 +40,8 @@ const (
 	resolveQuery = `mutation($id:ID!){resolveReviewThread(input:{threadId:$id}){thread{id}}}`
 )
 
-// Review returns the unresolved threads of a pull request that people with write access began, or the author.
+// Review returns the unresolved threads of a pull request that people with write access began, or the author, with what they
+// wrote there.
 func (c *Client) Review(ctx context.Context, r Ref, author string) (v Review, err error) {
 	pull, err := c.One(ctx, r, "GET", c.pull(r), nil)
 	if err != nil {
@@ -57,10 +58,17 @@ func (c *Client) Review(ctx context.Context, r Ref, author string) (v Review, er
 	}
 	all, err := c.threads(ctx, r)
 	may := map[string]bool{}
+	counts := func(m gjson.Result) bool {
+		by := c.author(m)
+		if _, known := may[by]; !known && author == "" && err == nil {
+			may[by], err = c.mayWrite(ctx, r, m)
+		}
+		return author != "" && by == author || may[by]
+	}
 	for _, t := range all {
 		first := t.comments[0]
-		by := c.author(first)
-		if t.settled || author != "" && by != author {
+		began := !t.settled && counts(first)
+		if t.settled || author != "" && !began {
 			continue
 		}
 		r.Thread = t.id
@@ -68,17 +76,16 @@ func (c *Client) Review(ctx context.Context, r Ref, author string) (v Review, er
 		said, _, _ := strings.Cut(strings.TrimSpace(first.Get("body").String()), "\n")
 		i := Issue{Ref: r, Title: place + ": " + termtext.Fit(termtext.Line(said), 80),
 			URL: cmp.Or(first.Get("url").String(), pull.Get(c.url).String()), Text: place + "\n"}
-		for _, m := range t.comments {
-			i.Text += fmt.Sprintf("%s wrote:\n%s\n", c.author(m), m.Get("body"))
-		}
-		if _, known := may[by]; !known && author == "" && err == nil {
-			may[by], err = c.mayWrite(ctx, r, first)
-		}
-		if author != "" || may[by] {
-			v.Threads = append(v.Threads, i)
-		} else {
+		if !began {
 			v.Left = append(v.Left, i)
+			continue
 		}
+		for _, m := range t.comments {
+			if counts(m) { // anybody may reply
+				i.Text += fmt.Sprintf("%s wrote:\n%s\n", c.author(m), m.Get("body"))
+			}
+		}
+		v.Threads = append(v.Threads, i)
 	}
 	return v, err
 }
@@ -90,8 +97,12 @@ func (c *Client) author(comment gjson.Result) string {
 	return cmp.Or(comment.Get("user.login").String(), comment.Get("author.login").String(), comment.Get("author.username").String())
 }
 
-// mayWrite reports whether the author of a comment may write to the repository. Who is unknown there may not.
+// mayWrite reports whether the author of a comment may write to the repository. Who is unknown there may not, nor may a program,
+// which repeats what others write, or somebody who is gone.
 func (c *Client) mayWrite(ctx context.Context, r Ref, comment gjson.Result) (bool, error) {
+	if c.author(comment) == "" || comment.Get("user.type").String() == "Bot" {
+		return false, nil
+	}
 	path := "/members/all/" + comment.Get("author.id").String()
 	if c.Name == "gh" {
 		path = "/collaborators/" + url.PathEscape(c.author(comment)) + "/permission"
