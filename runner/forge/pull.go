@@ -213,6 +213,7 @@ func (p *Pull) look(ctx context.Context) error {
 			return usage("no right to push to %s", p.at.Repo)
 		}
 		if p.Branch == main || p.Branch == p.from.track && p.Branch != p.from.on {
+			p.final = true // people should not push it either
 			return usage("LAND_BRANCH: %q is what the pull request would be for; name another one", p.Branch)
 		}
 		if p.base = p.from.track; p.base == "" || p.base == p.Branch {

@@ -118,6 +118,7 @@ func TestPull_whatMayGoWrong_isOneLineAndTheTextAndTheCommand(t *testing.T) {
 	}{
 		"no remote":    {func(p *pulls) { p.Git("remote", "remove", "origin") }, "git remote add origin URL"},
 		"two remotes":  {func(p *pulls) { p.Git("remote", "add", "b", "x"); p.Git("branch", "--unset-upstream") }, "there are 2 remotes"},
+		"a fork":       {func(p *pulls) { p.Git("config", "branch.main.remote", "https://github.com/fork/r.git") }, "which is no remote with a name"},
 		"no gh":        {func(p *pulls) { p.Do(os.Remove(filepath.Join(p.gh.Bin, "gh"))); p.Setenv("PATH", p.gitOnly()) }, "which is not installed"},
 		"no login":     {fault("To get started with GitHub CLI, please run:  gh auth login", 4), "gh auth login"},
 		"too old":      {fault("unknown flag: --json", 1), "gh is too old"},
@@ -148,7 +149,11 @@ func TestPull_whatMayGoWrong_isOneLineAndTheTextAndTheCommand(t *testing.T) {
 			if strings.Count(p.lines(), c.says) != 1 {
 				t.Errorf("it says %q", p.lines())
 			}
-			if !strings.Contains(text, "Still running") || !strings.Contains(do, "gh pr ") {
+			if name == "base" {
+				if do != "" {
+					t.Errorf("it advises %q", do)
+				}
+			} else if !strings.Contains(text, "Still running") || !strings.Contains(do, "gh pr ") {
 				t.Errorf("%q %q", do, text)
 			}
 			if now := p.there(p.Branch); now != was && name != "rate limit" && name != "server error" {

@@ -44,6 +44,8 @@ func newPusher(ctx context.Context, dir string) (*pusher, error) {
 		return p, err
 	case slices.Contains(names, p.Remote):
 		p.track = strings.TrimPrefix(track, "refs/heads/")
+	case p.Remote != "" && p.Remote != ".": // as gh pr checkout sets it for a fork: its commits must not become those of origin
+		return p, usage("your branch follows %s, which is no remote with a name", logs.Redact(termtext.Line(p.Remote)))
 	case len(names) == 0:
 		return p, usage("the repository has no remote; add one with: git remote add origin URL")
 	case len(names) > 1:

@@ -242,10 +242,11 @@ func (o *importOptions) fromForge(ctx context.Context, dir string, r forge.Ref, 
 		skipped = append(skipped, scaffold.Skipped{Where: i.URL, Text: i.Title,
 			Why: "who began it may not write to the repository; --author NAME takes it"})
 	}
+	run := fmt.Sprintf("LAND_BRANCH=%s ralph run --land pr", cmdline.Quote(v.Branch))
 	if v.Fork != "" {
-		o.Note("the branch of %s is in %s; pushing to it needs rights there", r, v.Fork)
+		o.Note("the branch of %s is in %s, where ralph does not push; push it yourself after the run", r, v.Fork)
+		run = "ralph run"
 	}
-	checkout := map[string]string{"gh": "gh pr", "glab": "glab mr"}[r.Service]
-	o.next = fmt.Sprintf("%s checkout %d && LAND_BRANCH=%s ralph run --land pr", checkout, r.Pull, cmdline.Quote(v.Branch))
+	o.next = fmt.Sprintf("%s checkout %d && %s", map[string]string{"gh": "gh pr", "glab": "glab mr"}[r.Service], r.Pull, run)
 	return scaffold.ImportIssues(v.Threads), skipped, err
 }
