@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"ralph/cmd/internal/cmdline"
 	"ralph/cmd/internal/console"
 	"ralph/cmd/internal/preflight"
 	"ralph/logs"
@@ -148,5 +149,5 @@ func (g *outgoing) end(result runner.Ending) {
 		g.log.Warn("the text of the pull request is lost", logs.KeyError, err)
 	}
 	g.con.Print("ralph: to bring the pull request up to date yourself:")
-	g.con.Print("  %s%s", do, g.w.ReportPath(g.run, ".pr.md"))
+	g.con.Command("  %s%s", do, cmdline.Quote(g.w.ReportPath(g.run, ".pr.md")))
 }

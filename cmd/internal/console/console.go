@@ -78,8 +78,8 @@ func (c *Console) Print(format string, args ...any) {
 	}
 }
 
-// command prints a line with a command, which people copy: it is not wrapped here.
-func (c *Console) command(format string, args ...any) {
+// Command prints a line with a command, which people copy: it is not wrapped here.
+func (c *Console) Command(format string, args ...any) {
 	if c.json == nil {
 		c.row(view.RoleText, cmdline.Inert(fmt.Sprintf(format, args...)))
 	}
@@ -371,7 +371,7 @@ func (c *Console) End(r runner.Ending) {
 		view.Prefix(": ", used))
 	next := func(here bool) {
 		if here && d.Next != "" {
-			c.command("ralph: next: %s", d.Next)
+			c.Command("ralph: next: %s", d.Next)
 		}
 	}
 	next(!c.watched)
@@ -405,7 +405,7 @@ func (c *Console) End(r runner.Ending) {
 		c.Print("ralph: the latest work is not committed, because a check that must pass fails; see: git status")
 	}
 	for _, item := range d.Review {
-		c.command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
+		c.Command("ralph: look %d: %s; show: %s; accept: ralph accept %d", item.N, item.Text, item.Show, item.N)
 	}
 }
 

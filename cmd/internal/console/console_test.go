@@ -89,6 +89,16 @@ func TestConsole_onATerminal_breaksNoWordAndColorsByRole(t *testing.T) {
 	}
 }
 
+func TestConsole_command_staysInOneLine(t *testing.T) {
+	c, out := &Console{}, &strings.Builder{}
+	shown(c, 0)
+	c.out = out
+	command := "  gh pr create --title " + strings.Repeat("word ", 30)
+	if c.Command("%s", command); out.String() != command+"\n" {
+		t.Errorf("%q", out)
+	}
+}
+
 // The monitor beside it shows the rest.
 func TestConsole_besideTheMonitor_printsHeadlinesOnly(t *testing.T) {
 	red := state.Decision{Action: "retry", Rule: "gate_failed", Reason: "required check failed: test"}
