@@ -200,7 +200,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		exit  int
 		text  string
 	}{
-		{"rate limit|429|too many requests", state.ExitLimited, ""},
+		{"rate limit|http 429|too many requests", state.ExitLimited, ""},
 		{"unknown flag|unknown shorthand|unknown command|unknown json field", state.ExitUsage,
 			c.Name + " is too old (" + line + "); update it: " + c.about},
 		{"auth login|bad credentials|http 401|401 unauthorized", state.ExitUsage,

@@ -142,8 +142,8 @@ func (p *pusher) Push(ctx context.Context, oid, ref string) error {
 	for _, row := range []struct{ words, text string }{
 		{"(fetch first)|(non-fast-forward)|(needs force)", name + " on " + p.Remote + " has commits that this repository lacks: somebody has moved it"},
 		{"[remote rejected]", p.Remote + " does not take " + name},
-		{"permission|denied|403|not found|does not appear to be a git repository", "no right to push to " + p.Remote},
-		{"authentication|could not read|401", "no login for " + p.Remote},
+		{"permission|denied|error: 403|not found|does not appear to be a git repository", "no right to push to " + p.Remote},
+		{"authentication|could not read|error: 401", "no login for " + p.Remote},
 	} {
 		if slices.ContainsFunc(strings.Split(row.words, "|"), func(w string) bool { return strings.Contains(strings.ToLower(said), w) }) {
 			return usage("%s: %s", row.text, termtext.Fit(termtext.Line(told(said)), 300))

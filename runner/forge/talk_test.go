@@ -244,6 +244,20 @@ func TestTalk_anotherHostThanTheRemote_isNotAsked(t *testing.T) {
 	}
 }
 
+// The number of a commit, a pull request or a run may have the digits of a code.
+func TestClient_digitsOfACode_areNotOne(t *testing.T) {
+	s := aRepo()
+	s.Faults = []fakegh.Fault{{Call: "commits", Says: "gh: No commit found for SHA: 0429 (HTTP 422)", Exit: 1, Times: -1}}
+	fakegh.Install(t, s)
+	c, err := Open("gh", t.TempDir())
+	if err == nil {
+		_, err = c.One(t.Context(), Ref{Service: "gh", Repo: "o/r"}, "GET", "repos/o/r/commits/0429", nil)
+	}
+	if !missing(err) {
+		t.Error(err)
+	}
+}
+
 func TestPlain_secretThatControlsTakeApart_isHidden(t *testing.T) {
 	if got := plain("ghp_\x00a1B2" + strings.Repeat("a1B2", 8)); strings.Contains(got, "a1B2a1B2a1B2") {
 		t.Error(got)
