@@ -287,7 +287,7 @@ func (k *Talk) listen(r Ref) {
 }
 
 var (
-	answerPattern = lazy.Regexp(`(?is)^\s*(q\d+)\s*[:.,]?\s+(.*)`)
+	answerPattern = lazy.Regexp(`(?is)^\s*(q\d+)(?:\s*:|[.,]?\s)\s*(.*)`)
 	quotedPattern = lazy.Regexp(`(?m)^>.*\n?`) // the question, in a reply to it
 )
 

@@ -208,7 +208,7 @@ func TestTalk_answerOnTheIssue_countsOnlyFromPeopleWhoMayWrite(t *testing.T) {
 	}
 	a, b := k.ask("T1", "One?"), k.ask("T1", "Two?")
 	k.reply("boss", "To which one do I say yes?")
-	k.reply("boss", "Q3: yes\nor so")
+	k.reply("boss", "Q3:yes\nor so")
 	k.until("answers q3", func(fakegh.State) bool { q, _ := k.Questions.Get(b.ID); return !q.Open() })
 	if q, _ := k.Questions.Get(b.ID); q.Answer != "yes\nor so" {
 		t.Errorf("%+v", q)
