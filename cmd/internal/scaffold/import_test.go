@@ -236,3 +236,18 @@ func TestMarkdown_labelBelowAStory_isNoneOfItsText(t *testing.T) {
 		t.Error(diff)
 	}
 }
+
+// A title becomes a part of commits: what they say is fixed, GitHub and GitLab close on the default branch.
+func TestIssue_titleOfAStranger_closesNothing(t *testing.T) {
+	for title, want := range map[string]string{
+		"fixes #99":                          "fixes the issue #99",
+		"Crash, CLOSES: o/r#7 and fix gh-8":  "Crash, CLOSES the issue o/r#7 and fix the issue gh-8",
+		"Resolve https://x.invalid/issues/1": "Resolve the issue https://x.invalid/issues/1",
+		"prefix #9 of C#8 is wrong":          "prefix #9 of C#8 is wrong",
+	} {
+		want = "#2 " + want + " (gh:o/r#2)"
+		if got := importIssue(forge.Issue{Ref: forge.Ref{Service: "gh", Repo: "o/r", Issue: 2}, Title: title}).Title; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
