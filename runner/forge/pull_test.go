@@ -340,3 +340,18 @@ func TestChecks_branchThatSomebodyMoves_endsTheWait(t *testing.T) {
 	}
 	p.End(9, time.Minute)
 }
+
+func TestPull_runInAnotherProjectOfTheRepository_leavesItAlone(t *testing.T) {
+	p := newPulls(t)
+	p.open()
+	first := p.Pull
+	p.Write("sub/b.txt", "b\n")
+	p.begin()
+	p.Open(context.Background(), p.Path("sub"))
+	p.End(0, time.Minute)
+	p.Pull = first
+	p.land("one")
+	if text, do := p.End(0, time.Minute); text+do != "" || len(p.all()) != 1 {
+		t.Errorf("%q %q", do, p.lines())
+	}
+}

@@ -59,7 +59,7 @@ func newPusher(ctx context.Context, dir string) (*pusher, error) {
 	if local := filepath.Join(root, p.address); !strings.Contains(p.address, ":") && !filepath.IsAbs(p.address) {
 		p.address = local
 	}
-	cache, sum := replica.CacheDir(os.Environ()), sha256.Sum256([]byte(root))
+	cache, sum := replica.CacheDir(os.Environ()), sha256.Sum256([]byte(dir)) // a repository may have several projects
 	if cache == "" {
 		return p, usage("there is no cache folder: HOME is not set")
 	}
