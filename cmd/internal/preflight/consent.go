@@ -125,7 +125,7 @@ func (p *Project) missing() (lines []string) {
 	if !p.Config.DetectChecks || len(has) > 0 && !detected {
 		return nil
 	}
-	for _, c := range scaffold.Checks(p.Dir, func(string) bool { return true }) {
+	for _, c := range p.installable() {
 		if c.Kind != gate.KindLintFast && !slices.ContainsFunc(has, func(o gate.Check) bool { return o.Name == c.Name }) {
 			lines = append(lines, fmt.Sprintf("the detected check %s (%s) does not run, because its program is not installed: "+
 				"install it, or name other checks, or set DETECT_CHECKS=false", c.Name, c.Reproduce()))
@@ -134,11 +134,16 @@ func (p *Project) missing() (lines []string) {
 	return lines
 }
 
+// installable are the checks that would be detected if every program were installed.
+func (p *Project) installable() []gate.Check {
+	return scaffold.Checks(p.Dir, func(string) bool { return true })
+}
+
 // AgreeChecks makes sure that this user agrees to run detected checks: in a
 // fresh clone, `make test` is a stranger's program. Without a terminal it leaves
 // them out and says so.
 func (p *Project) AgreeChecks(f *cmdline.Factory) error {
-	if rows, _ := p.Checks(); len(rows) == 0 && p.Config.DetectChecks {
+	if rows, _ := p.Checks(); len(rows) == 0 && p.Config.DetectChecks && len(p.installable()) == 0 {
 		// What a later run detects was made by this one, or after it. Without
 		// a record, that run asks.
 		_ = f.Record(p.loader, []config.Untrusted{DetectedChecks(p.loader)})

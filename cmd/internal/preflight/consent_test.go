@@ -137,3 +137,19 @@ func TestAgreeChecks_programIsMissing_isNamed(t *testing.T) {
 		}
 	}
 }
+
+// A program that is installed later must not run what a stranger wrote before.
+func TestAgreeChecks_programIsMissing_isNoConsent(t *testing.T) {
+	bin := t.TempDir()
+	t.Setenv("PATH", bin)
+	p := found(t, world.Project(t, map[string]string{"prompt.md": "p", "Cargo.toml": "[package]\nname = \"a\"\n"}), nil)
+	if err := p.AgreeChecks(&cmdline.Factory{}); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(bin, "cargo"), []byte(aProgram), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if left, err := p.UnagreedChecks(); err != nil || len(left) != 1 {
+		t.Errorf("needs consent: %v, %v", left, err)
+	}
+}
