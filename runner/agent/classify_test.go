@@ -389,6 +389,10 @@ func TestClassify_unknownWordsWithAReset_areALimit(t *testing.T) {
 		"429 slow down, retry after 30 seconds":                ending.RateLimited,
 		"The build failed at %s":                               ending.Crash,
 		"Insufficient balance of fair use, unlocks at %s":      ending.UsageLimit,
+		"The tank is empty until %s":                           ending.UsageLimit,
+		"The service comes back, %s":                           ending.UsageLimit,
+		"The tank refills at %s":                               ending.UsageLimit,
+		"A token that is valid until %s was not accepted":      ending.Crash,
 	} {
 		text = strings.ReplaceAll(text, "%s", recordedAt.Add(3*time.Hour).UTC().Format(time.RFC3339))
 		o := classify(t, "claude", exitedWith(1), claudeInit, claudeResult(text, true, ""))

@@ -36,7 +36,8 @@ var (
 
 var (
 	// resetRE matches the words that a time of a reset stands with.
-	resetRE = lazy.Regexp(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|replenish|regain|unlock|come back|` +
+	resetRE = lazy.Regexp(`(?i)\bresets?\b|\bresett|-reset|_reset|\brenew|\brefresh|refill|replenish|regain|unlock|comes? back|` +
+		`\b(?:empty|exhausted|used up|exceeded|limited|blocked|locked|paused|suspended|unavailable) until\b|` +
 		`\bback (?:at|on)\b|available (?:again|from|at|on)\b|next (?:window|period|cycle)|try again|retry[-_ ]after|重置|恢复|刷新|重试|再试`)
 	// hoursRE matches the length of a window in hours.
 	hoursRE = lazy.Regexp(`(?i)(?:limit|quota)s? (?:has been |is )?(?:reached|exceeded|exhausted) for (?:the |your )?(?:last |past )?(\d+)[ -]?hours?\b|` +
