@@ -39,6 +39,7 @@ func TestScreen_aCheckRuns_itsSecondsTickAndTheAgentIsNotSaidToWork(t *testing.T
 
 func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	s, events := sample.States(noon)["checking"]()
+	s.Status.Review = []state.ReviewItem{{N: 1, Text: "src/api/list_test.go: 2 tests fewer", Show: "ralph diff 3"}}
 	u := still(t, s, events)
 	u.theme = canvas.Theme{}
 	screen := simulate(t, 80, 24)
@@ -61,7 +62,7 @@ func TestLog_feedbackAndFindings_areWholeMarkedInWordsAndFound(t *testing.T) {
 	u.drawOn(screen)
 	got = text(screen)
 	last := -1
-	for _, want := range []string{"● test running 12s, red since 14:25", "✗ lint failed since 13:27", "✓ build passed 3.2s", "14:29 checks: lint", "14:29 audit: src", "taken back", "14:28 told the agent: The required check \"test\" fails.\n", "14:28 failed before the agent"} {
+	for _, want := range []string{"● test running 12s, red since 14:25", "✗ lint failed since 13:27", "✓ build passed 3.2s", "1. src/api/list_test.go: 2 tests fewer", "14:29 checks: lint", "14:29 1. audit: src", "taken back", "14:28 told the agent: The required check \"test\" fails.\n", "14:28 failed before the agent"} {
 		at := strings.Index(got, want)
 		if at <= last {
 			t.Errorf("%q is at %d, after %d, in\n%s", want, at, last, got)

@@ -3,6 +3,7 @@ package monitor
 import (
 	"slices"
 
+	"ralph/state"
 	"ralph/state/view"
 	"ralph/state/view/summary"
 )
@@ -18,7 +19,7 @@ func (u *ui) openChecks() {
 			all = []view.Line{{Text: "no check has run yet", Role: view.RoleNote}}
 		}
 		for _, item := range u.model.Status.Review {
-			all = append(all, view.Line{Text: item.Text + "; show: " + item.Show, Role: view.RoleWarning})
+			all = append(all, view.Line{Text: summary.Numbered([]state.ReviewItem{item}, item.Text) + "; show: " + item.Show, Role: view.RoleWarning})
 		}
 		for _, n := range slices.Backward(v.Notes) {
 			all = append(all, view.Line{Text: view.Clock(n.At, u.o.Now()) + " " + n.Text, Role: n.Role})

@@ -49,15 +49,15 @@ func TestOf_endedRun_forecastsNothing(t *testing.T) {
 func TestOf_findings_haveTheNumberThatAcceptTakes(t *testing.T) {
 	m := &view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "r", Status: state.StatusRunning,
 		Review: []state.ReviewItem{{N: 1, Text: "a_test.go is gone"}, {N: 2, Text: "the check is\nweaker"}}}, Alive: true}.Settled()}
-	m.Run.Notes = []view.Note{{Text: "the check is weaker (Makefile)"}, {Text: "a_test.go is gone"}, {Text: "task 3 was put aside"}}
+	m.Run.Notes = []view.Note{{Text: "checks: the check is weaker (Makefile)"}, {Text: "audit: a_test.go is gone"}, {Text: "task 3 was put aside"}}
 	var got []string
 	for _, n := range Of(m, time.Now()).Notes {
 		got = append(got, n.Text)
 	}
-	if want := "2. the check is weaker (Makefile)|1. a_test.go is gone|task 3 was put aside"; strings.Join(got, "|") != want {
+	if want := "2. checks: the check is weaker (Makefile)|1. audit: a_test.go is gone|task 3 was put aside"; strings.Join(got, "|") != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	if m.Run.Notes[1].Text != "a_test.go is gone" {
+	if m.Run.Notes[1].Text != "audit: a_test.go is gone" {
 		t.Error("the model itself was changed")
 	}
 }
@@ -70,7 +70,7 @@ func TestOf_findingThatWasRepaired_isNotShownAtTheEnd(t *testing.T) {
 		want   string
 	}{
 		{state.StatusRunning, nil, "audit: a_test.go is gone|checks were detected"},
-		{state.StatusReview, open, "audit: a_test.go is gone|checks were detected"},
+		{state.StatusReview, open, "1. audit: a_test.go is gone|checks were detected"},
 		{state.StatusCompleted, nil, "checks were detected"},
 	} {
 		m := &view.Model{Snapshot: view.Snapshot{Status: state.Status{RunID: "r", Status: test.status, Review: test.review}, State: test.status}}

@@ -191,8 +191,12 @@ func Of(m *view.Model, now time.Time) Summary {
 
 // Numbered puts the number before the text of a finding by which ralph accept knows it, if it has one.
 func Numbered(items []state.ReviewItem, text string) string {
+	line := termtext.Line(text)
+	for _, source := range []string{state.FoundByAudit, state.FoundByChecks, state.FoundByReview} {
+		line = strings.TrimPrefix(line, source+": ")
+	}
 	for _, item := range items {
-		if said := termtext.Line(item.Text); item.N > 0 && said != "" && strings.HasPrefix(termtext.Line(text), said) {
+		if said := termtext.Line(item.Text); item.N > 0 && said != "" && strings.HasPrefix(line, said) {
 			return fmt.Sprintf("%d. %s", item.N, text)
 		}
 	}
