@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io/fs"
 	"path/filepath"
+	"slices"
 
 	"ralph/runner/task"
 	"ralph/state/projectfs"
@@ -38,20 +39,25 @@ func All(dir string, optionalSections []string) []Found {
 	return all
 }
 
-// openFirst sorts plans that are finished after the others.
+// openFirst sorts plans whose open tasks all wait for a person after the others, and those that are finished last.
 func openFirst(dir string, paths, optionalSections []string) []string {
 	if len(paths) < 2 {
 		return paths
 	}
-	var open, finished []string
+	var open, waiting, finished []string
 	for _, path := range paths {
-		if list, err := Load(At(dir, path, optionalSections)); err == nil && list.Total() > 0 && list.Remaining() == 0 {
-			finished = append(finished, path)
-		} else {
+		list, err := Load(At(dir, path, optionalSections))
+		_, begins := list.Next()
+		switch {
+		case err != nil || list.Total() == 0 || begins: // a broken one is not passed over in silence
 			open = append(open, path)
+		case list.Remaining() > 0:
+			waiting = append(waiting, path)
+		default:
+			finished = append(finished, path)
 		}
 	}
-	return append(open, finished...)
+	return slices.Concat(open, waiting, finished)
 }
 
 // isAt reports whether a path has what the row looks for: a file, or a folder with files.

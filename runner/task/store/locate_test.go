@@ -78,7 +78,9 @@ func TestFind_featuresThatAreFinished_comeLast(t *testing.T) {
 		files map[string]string
 		want  string
 	}{
-		"one is finished":   {map[string]string{".kiro/specs/a/tasks.md": "- [x] 1. x\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/b/tasks.md"},
+		"one is finished": {map[string]string{".kiro/specs/a/tasks.md": "- [x] 1. x\n", ".kiro/specs/b/tasks.md": "- [ ] 1. y\n"}, ".kiro/specs/b/tasks.md"},
+		"one waits": {map[string]string{"_bmad-output/implementation-artifacts/a.md": "---\ntitle: a\nstatus: awaiting-operator\n---\n\n<intent-contract>\n</intent-contract>\n",
+			"_bmad-output/implementation-artifacts/b.md": "---\ntitle: a\nstatus: ready-for-dev\n---\n\n<intent-contract>\n</intent-contract>\n"}, "_bmad-output/implementation-artifacts/b.md"},
 		"all are":           {map[string]string{"openspec/changes/a/tasks.md": "- [x] 1.1 x\n", "openspec/changes/b/tasks.md": "- [x] 1.1 y\n"}, "openspec/changes/a/tasks.md"},
 		"none is":           {map[string]string{"openspec/changes/a/tasks.md": "- [ ] 1.1 x\n", "openspec/changes/b/tasks.md": "- [ ] 1.1 y\n"}, "openspec/changes/a/tasks.md"},
 		"features":          {map[string]string{".specify/x": "", "specs/001/tasks.md": "- [x] T001 x\n", "specs/002/tasks.md": "- [ ] T001 y\n"}, "specs/002/tasks.md"},
