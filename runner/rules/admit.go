@@ -192,9 +192,13 @@ func breakerStillOpen(rule, exitReason string) func(Admission) (Decision, bool) 
 		if b.State != state.BreakerOpen || openedBy(b, f.Policy) != rule {
 			return Decision{}, false
 		}
-		return f.halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
+		d := f.halt(fmt.Sprintf("the circuit breaker is open since %s (%s) and cools down until %s",
 			b.OpenedAt.Local().Format("15:04"), b.Reason, b.OpenedAt.Add(f.Policy.Cooldown).Local().Format("15:04")),
-			exitReason), true
+			exitReason)
+		if openRule(b, f.Policy) == state.RulePermissionDenied {
+			d.Next = allow
+		}
+		return d, true
 	}
 }
 

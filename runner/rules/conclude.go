@@ -211,7 +211,7 @@ func permissionDenied(f Conclusion) (Decision, bool) {
 		parts = append(parts, fmt.Sprintf("%s(%s): %s", t.Name, t.Arg, f.Result.Call.Advice[i]))
 	}
 	d := f.halt("denied "+strings.Join(parts, "; "), "permission_denied")
-	d.Next = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: " + reopen
+	d.Next = allow
 	return d, true
 }
 

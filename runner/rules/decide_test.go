@@ -427,6 +427,13 @@ func TestRules_denied_namesCommandAndEntry(t *testing.T) {
 	if !strings.Contains(d.Reason, "Bash(npm test): add Bash(npm test:*)") {
 		t.Errorf("reason %q names neither", d.Reason)
 	}
+	allow := d.Next
+	f = usual()
+	starting(&f)
+	open(&f, func(b *state.Breaker) { b.PermissionDenials = 2 })
+	if d = f.decide(); d.Rule != state.RuleStagnation || d.Next != allow {
+		t.Errorf("at the next start, %s: %q, want %q", d.Rule, d.Next, allow)
+	}
 }
 
 func TestRules_breakerOpenedWhileACheckFails_namesTheCheck(t *testing.T) {

@@ -140,6 +140,7 @@ func admits(rule func(Facts) (Decision, bool)) func(Admission) (Decision, bool) 
 const (
 	resume = "ralph resume"
 	reopen = "ralph reset --circuit && ralph resume"
+	allow  = "allow what it needs (ALLOWED_TOOLS in .ralphrc), then: " + reopen
 )
 
 // stopped ends the run with an exit code and its reason; next says how to continue.
