@@ -40,8 +40,9 @@ func PRD(in task.Input) (task.Parsed, error) {
 	return r.Parsed, err
 }
 
-// topChoice is the choice of a file for tasks without their own.
+// topChoice is the choice of a file for tasks without their own. It warns of what else ralph does not read there.
 func (r *reader) topChoice(top object) task.Choice {
+	r.unread("the file", top, true)
 	return r.choice("the file", top).Or(r.choice("metadata", members(top.get("metadata"))))
 }
 
@@ -130,6 +131,7 @@ func Tasks(in task.Input) (task.Parsed, error) {
 	if !tasks.IsArray() {
 		return r.Parsed, fmt.Errorf("line 1: must be an object with an array %q", "tasks")
 	}
+	r.unread("the file", members(root), true)
 	if err := r.alone(members(root), "tasks", "userStories", "items"); err != nil {
 		return r.Parsed, err
 	}

@@ -181,6 +181,7 @@ func (r *reader) one(rec record) (task.Task, task.Spot, error) {
 		Line:        r.line(rec.value.Index), // first: offsets must not decrease
 	}
 	r.misspelled(rec)
+	r.unread(rec.place, rec.all, false)
 	spot := task.Spot{Item: r.span(rec.value)}
 	if v := all.first("title", "name"); v.Type == gjson.String {
 		spot.Title = r.span(v)

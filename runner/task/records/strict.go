@@ -93,6 +93,26 @@ func (r *reader) misspelled(rec record) {
 	}
 }
 
+// unread warns of keys that would protect a run if ralph read them there: nobody should rely on them.
+func (r *reader) unread(at any, o object, whole bool) {
+	for _, m := range o {
+		if !m.value.IsArray() && !m.value.IsObject() && !isText(m.value) {
+			continue
+		}
+		said, is := "", func(key string) bool { return sameKey(m.key, key) }
+		switch {
+		case whole && is("judges"):
+			said = "of a whole plan: write it into each item, or into .ralph/config.yaml"
+		case slices.ContainsFunc([]string{"checks", "hooks", "sandbox", "permissions", "permission_mode", "allowed_tools"}, is):
+			said = "in a plan: write it into .ralph/config.yaml"
+		default:
+			continue
+		}
+		line, _ := task.Position(r.data, m.value.Index)
+		r.Warnings = append(r.Warnings, fmt.Sprintf("%v (line %d): ralph reads no %q %s", at, line, m.key, said))
+	}
+}
+
 // plain is a key in lower case, without what separates its words.
 func plain(key string) string {
 	return strings.NewReplacer("_", "", "-", "").Replace(strings.ToLower(key))

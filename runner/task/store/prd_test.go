@@ -185,6 +185,8 @@ func TestParse_keyThatIsNearlyOneOfRalphs_isNotIgnored(t *testing.T) {
 		`"acceptance_criteriaa": ["a"]`:   {refused: `unknown key "acceptance_criteriaa"; did you mean acceptance_criteria?`},
 		`"pases": true`:                   {warned: `[0] (line 3): unknown key "pases"; did you mean passes?`},
 		`"passed": true`:                  {warned: `unknown key "passed"; did you mean passes?`},
+		`"checks": ["make test"]`:         {warned: `[0] (line 3): ralph reads no "checks" in a plan: write it into .ralph/config.yaml`},
+		`"allowedTools": ["Read"]`:        {warned: `ralph reads no "allowedTools" in a plan`},
 		`"phases": ["a"], "passed": "no"`: {},
 		`"judged": true, "budget": "x", "badges": ["a"], "nudges": ["a"], "edges": []`: {},
 		`"evidence": "x", "acceptance": "x", "criteria": ["x"], "estimate": 3`:         {},
@@ -199,6 +201,23 @@ func TestParse_keyThatIsNearlyOneOfRalphs_isNotIgnored(t *testing.T) {
 			}
 			if said := strings.Join(l.Warnings, "; "); (said == "") != (want.warned == "") || !strings.Contains(said, want.warned) {
 				t.Errorf("%s, %s: warned %q, want %q", name, item, said, want.warned)
+			}
+		}
+	}
+}
+
+// Who writes into the plan what protects a run must hear that it does not.
+func TestParse_protectionOfTheWholePlan_isNotIgnored(t *testing.T) {
+	for key, want := range map[string]string{
+		`"judges": ["security"]`: `the file (line 2): ralph reads no "judges" of a whole plan: write it into each item, or into .ralph/config.yaml`,
+		`"sandbox": "bwrap"`:     `the file (line 2): ralph reads no "sandbox" in a plan`,
+		`"agent": "claude"`:      "",
+	} {
+		for name, list := range map[string]string{"prd.json": `"userStories": [{"id": "a", "title": "A", "passes": false}]`,
+			".ralph/tasks.json": `"tasks": [{"id": "a", "name": "A", "status": "pending"}]`} {
+			l, err := Parse(name, []byte("{"+list+",\n"+key+"}"), nil)
+			if said := strings.Join(l.Warnings, "; "); err != nil || (said == "") != (want == "") || !strings.Contains(said, want) {
+				t.Errorf("%s, %s: %v, warned %q, want %q", name, key, err, said, want)
 			}
 		}
 	}
