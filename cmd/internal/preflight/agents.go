@@ -99,20 +99,27 @@ func (p *Project) InstalledAgents() (names []string) {
 	return names
 }
 
-// askAgent asks on a terminal which agent to use, if no option names one and
+// askAgent asks on a terminal which agent and model to use, if no option names an agent and
 // several are installed.
 func (p *Project) askAgent(f *cmdline.Factory) error {
 	found := p.InstalledAgents()
 	if !p.unnamed() || len(found) < 2 || !f.CanAsk() || !p.NeedsOption() {
 		return nil
 	}
-	question := fmt.Sprintf("Which agent shall work: %s? (AGENT in .ralphrc saves this question)",
+	question := fmt.Sprintf("Which agent shall work: %s? A model may follow its name. (AGENT in .ralphrc saves this question)",
 		strings.Join(found, ", "))
 	return f.Ask(question, found[0], func(answer string) error {
-		if !slices.Contains(found, answer) {
-			return fmt.Errorf("%q is not one of %s", answer, strings.Join(found, ", "))
+		name, model, _ := strings.Cut(answer, " ")
+		if !slices.Contains(found, name) {
+			return fmt.Errorf("%q is not one of %s", name, strings.Join(found, ", "))
 		}
-		p.Config.Choose("AGENT", answer, "answer")
+		if model = strings.TrimSpace(model); strings.HasPrefix(model, "-") || strings.Contains(model, " ") {
+			return fmt.Errorf("%q is no model", model)
+		}
+		p.Config.Choose("AGENT", name, "answer")
+		if model != "" {
+			p.Config.Choose("MODEL", model, "answer")
+		}
 		return nil
 	})
 }

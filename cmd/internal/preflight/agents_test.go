@@ -82,6 +82,13 @@ func TestLoad_takenAgentIsPassedOn(t *testing.T) {
 	if got := strings.Join(p.Config.Flags(), " "); got != "--agent=qwen" {
 		t.Errorf("flags %q", got)
 	}
+	p, said, err := start(t, "qwen codex", "qwen -x\nqwen a b\nqwen  coder-3\n", map[string]string{})
+	if err != nil || strings.Count(said, "is no model") != 2 {
+		t.Fatal(err, said)
+	}
+	if got := strings.Join(p.Config.Flags(), " "); got != "--agent=qwen --model=coder-3" || p.Config.Model != "coder-3" {
+		t.Errorf("with a model: flags %q", got)
+	}
 }
 
 func TestStartable_agentsOfThePlanAreCheckedBeforeTheFirstCall(t *testing.T) {
