@@ -105,7 +105,7 @@ func outcome(row view.Iteration) string {
 	}
 	switch {
 	case row.Undone:
-		return "undone"
+		return "undone by ralph undo"
 	case row.Cut == string(state.RequestSkip):
 		return "skipped"
 	case row.Cut != "":

@@ -15,7 +15,7 @@ func TestOutcome_saysWhatBecameOfTheTask(t *testing.T) {
 		"not done, killed-by-signal": {Call: view.Call{Outcome: "killed-by-signal"}, TaskID: "1"},
 		"skipped":                    {Call: view.Call{Outcome: "killed-by-signal", Cut: "skip"}, TaskID: "1"},
 		"aborted":                    {Call: view.Call{Outcome: "killed-by-signal", Cut: "abort"}, TaskID: "1"},
-		"undone":                     {Call: view.Call{Outcome: "completed-turn"}, TaskID: "1", Kept: view.Kept{Undone: true}},
+		"undone by ralph undo":       {Call: view.Call{Outcome: "completed-turn"}, TaskID: "1", Kept: view.Kept{Undone: true}},
 		"completed-turn":             {Call: view.Call{Outcome: "completed-turn"}}, // without a plan, or of version 1
 	} {
 		row.Ended = time.Unix(1, 0)
