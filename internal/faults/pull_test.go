@@ -118,6 +118,7 @@ func TestPull_checksRedThenGreen_oneMoreTurn(t *testing.T) {
 }
 
 func TestPull_checksStayRed_needsReview(t *testing.T) {
+	world.Long(t, "another end of a pull request")
 	w, f := newPulls(t, 1, fakegh.CI{Needs: "never"})
 	p := w.ralph()
 	p.Ends(9)
@@ -128,6 +129,7 @@ func TestPull_checksStayRed_needsReview(t *testing.T) {
 }
 
 func TestPull_killedAndResumed_sameOneGoesOn(t *testing.T) {
+	world.Long(t, "three kills")
 	w, f := newPulls(t, 6, fakegh.CI{Needs: "work-T1"})
 	end := func(p *world.Process) {
 		_ = p.Process.Signal(syscall.SIGKILL)
@@ -159,6 +161,7 @@ func TestPull_killedAndResumed_sameOneGoesOn(t *testing.T) {
 }
 
 func TestPull_conflictsWithItsBase_needsReview(t *testing.T) {
+	world.Long(t, "another end of a pull request")
 	w, f := newPulls(t, 1, fakegh.CI{Conflict: true})
 	p := w.ralph()
 	p.Ends(9)
@@ -186,6 +189,7 @@ func TestPull_withoutGh_isLeftOnTheBranch(t *testing.T) {
 }
 
 func TestPull_branchOfTheUser_isContinuedOrRefused(t *testing.T) {
+	world.Long(t, "five runs")
 	for name, c := range map[string]struct {
 		before func(w *project)
 		says   string
@@ -232,6 +236,7 @@ func TestPull_noChecks_saysSo(t *testing.T) {
 
 // A stranger with a clone of what was pushed checks the receipts with the command in the text.
 func TestPull_receipts_canBeCheckedFromAClone(t *testing.T) {
+	world.Long(t, "a run and a clone")
 	w, f := newPulls(t, 2, fakegh.CI{Needs: "work-T1"})
 	key := filepath.Join(w.Home, "id")
 	if out, code := w.Run("ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key); code != 0 {

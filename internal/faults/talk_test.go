@@ -17,6 +17,7 @@ import (
 
 // From a milestone to a pull request, with a kill between: each issue gets one comment, which says in the end what did it.
 func TestTalk_milestoneAndAKill_oneCommentForEachIssue(t *testing.T) {
+	world.Long(t, "six issues and a kill")
 	const issues = 6
 	w, f := newPulls(t, 1, fakegh.CI{Needs: "work-#1"})
 	f.Change(func(s *fakegh.State) {
@@ -55,6 +56,7 @@ func TestTalk_milestoneAndAKill_oneCommentForEachIssue(t *testing.T) {
 }
 
 func TestTalk_reviewThatAsksForWork_isAnsweredOnItsBranch(t *testing.T) {
+	world.Long(t, "a run for a review")
 	w, f := newPulls(t, 1, fakegh.CI{Needs: "work-#34"})
 	w.Do(os.Remove(w.Path(planName)))
 	w.Git("checkout", "-q", "-b", "fix")
