@@ -193,7 +193,6 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return &Error{Exit: state.ExitError, Text: err.Error()}
 	}
 	_, said, _ := strings.Cut(err.Error(), was.Error()+":")
-	low := strings.ToLower(said)
 	line := termtext.Fit(strings.TrimPrefix(termtext.Line(logs.Redact(said)), c.Name+": "), 300)
 	for _, row := range []struct {
 		words string
@@ -212,7 +211,7 @@ func (c *Client) explain(ctx context.Context, err error) error {
 			"this folder has no repository there; name it: " + c.Name + ":OWNER/REPO"},
 		{"", state.ExitError, c.Name + ": " + line},
 	} {
-		if !slices.ContainsFunc(strings.Split(row.words, "|"), func(w string) bool { return strings.Contains(low, w) }) {
+		if !saysOne(said, row.words) {
 			continue
 		}
 		e := &Error{Exit: row.exit, Text: row.text, missing: strings.HasPrefix(row.text, "no such")}
@@ -223,6 +222,12 @@ func (c *Client) explain(ctx context.Context, err error) error {
 		return e
 	}
 	return err
+}
+
+// saysOne reports whether a text has one of these words, which | separates. They are in lower case; an empty one is in any text.
+func saysOne(text, words string) bool {
+	text = strings.ToLower(text)
+	return slices.ContainsFunc(strings.Split(words, "|"), func(word string) bool { return strings.Contains(text, word) })
 }
 
 // limitPause is how long a rate limit is taken to last if the service does not say.

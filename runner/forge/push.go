@@ -145,7 +145,7 @@ func (p *pusher) Push(ctx context.Context, oid, ref string) error {
 		{"permission|denied|error: 403|not found|does not appear to be a git repository", "no right to push to " + p.Remote},
 		{"authentication|could not read|error: 401", "no login for " + p.Remote},
 	} {
-		if slices.ContainsFunc(strings.Split(row.words, "|"), func(w string) bool { return strings.Contains(strings.ToLower(said), w) }) {
+		if saysOne(said, row.words) {
 			return usage("%s: %s", row.text, termtext.Fit(termtext.Line(told(said)), 300))
 		}
 	}
